@@ -1,0 +1,25 @@
+# The two commands of the README, and what a developer needs beside them.
+VENV ?= .venv
+PYTHON ?= python3
+INSTALLED = $(VENV)/.installed
+
+.PHONY: run test lint clean
+
+run: $(INSTALLED)
+	$(VENV)/bin/python -m flows.run
+
+test: $(INSTALLED)
+	$(VENV)/bin/python -m pytest
+
+lint: $(INSTALLED)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $(INSTALLED)
+
+clean:
+	rm -rf $(VENV) release

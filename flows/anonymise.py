@@ -1,0 +1,32 @@
+"""The Prefect flow: `make_release` over the tasks of `tasks.steps`."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from prefect import flow
+
+from flows.release import make_release
+from flows.screen import Screen
+from tasks import steps
+from tasks.settings import Settings
+
+# Not a parameter of the flow: Prefect would store it with the run.
+_SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
+
+
+@flow(name="logveil-release", persist_result=False, log_prints=False)
+def anonymise(settings: Settings) -> dict[str, Any]:
+    """One release; the parameters that Prefect stores are paths and numbers."""
+    screen = _SCREEN.get() or Screen(quiet=True, stderr=True)
+    return make_release(settings, steps, screen)
+
+
+def anonymise_with(settings: Settings, screen: Screen) -> dict[str, Any]:
+    """Run the flow in this process, showing its progress."""
+    token = _SCREEN.set(screen)
+    try:
+        return anonymise(settings)
+    finally:
+        _SCREEN.reset(token)

@@ -1,0 +1,90 @@
+"""Options that the commands share, and their translation into settings."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tasks.core.errors import UsageError
+from tasks.settings import CHOICES, Settings, default_store
+
+NUMBERS: dict[str, type[int] | type[float]] = {
+    "k": int,
+    "l": int,
+    "threshold": float,
+    "workers": int,
+}
+
+
+def _choice(name: str) -> str:
+    return "|".join(CHOICES[name])
+
+
+def add_release_options(parser: argparse.ArgumentParser) -> None:
+    """All options that decide what is released; their checks are made together later."""
+    people = parser.add_argument_group("what is promised")
+    people.add_argument("--k", metavar="N", help="people behind every published record (5)")
+    people.add_argument("--l", metavar="N", help="distinct original sets in every cluster (1)")
+    people.add_argument(
+        "--guarantee",
+        metavar=_choice("guarantee"),
+        help="strict: every published row is shared by k people (default); terms: every word is; "
+        "paper: the paper's redaction, no k-anonymity",
+    )
+    people.add_argument(
+        "--scope", metavar=_choice("scope"), help="which nouns and verbs are attributes (sensitive)"
+    )
+    people.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
+    method = parser.add_argument_group("how")
+    method.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
+    method.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
+    method.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
+    method.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
+    method.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
+    files = parser.add_argument_group("files")
+    files.add_argument("--format", metavar=_choice("format"), help="of the logs (auto)")
+    files.add_argument(
+        "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
+    )
+    files.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
+    files.add_argument("--store", metavar="DIR", help=f"private cache ({default_store()})")
+    files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
+
+
+def settings_from(arguments: argparse.Namespace) -> Settings:
+    """Check everything that was said; all faults come in one error."""
+    faults: list[str] = []
+    chosen: dict[str, Any] = {}
+    for name in Settings.__dataclass_fields__:
+        value = getattr(arguments, name, None)
+        if value is None or value == []:
+            continue
+        try:
+            chosen[name] = _convert(name, value)
+        except UsageError as fault:
+            faults.append(str(fault))
+    try:
+        settings = Settings(**chosen)
+    except UsageError as fault:
+        faults.append(str(fault))
+    if faults:
+        raise UsageError("\n".join(faults))
+    return settings
+
+
+def _convert(name: str, value: Any) -> Any:
+    if name in NUMBERS:
+        try:
+            return NUMBERS[name](value)
+        except ValueError:
+            raise UsageError(f"{name} must be a number, not {value!r}") from None
+    if name == "columns":
+        return _columns(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part]
+    if not all(middle and name.strip() for _, middle, name in pairs):
+        raise UsageError(f"columns must look like user=…,query=…,time=…, not {text!r}")
+    return {role.strip(): name.strip() for role, _, name in pairs}

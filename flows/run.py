@@ -1,0 +1,94 @@
+"""`python -m flows.run`: one release from log files.
+
+Heavy libraries are imported only after the first line is on the screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tasks.core.errors import LogveilError
+
+if TYPE_CHECKING:
+    from flows.screen import Screen
+    from tasks.settings import Settings
+
+EXAMPLES = """\
+examples:
+  python -m flows.run                                 the shipped sample log, to ./release
+  python -m flows.run aol/*.txt.gz --k 10 --out r10   AOL files, ten people behind every record
+  python -m flows.run log.csv --columns user=uid,query=q,time=ts
+  python -m flows.run log.jsonl --scope all --bare    all nouns and verbs; without Prefect
+
+in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, rejects.tsv
+
+exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output
+cannot be written; 4 nothing can be released (fewer than k users); 5 verification failed, nothing
+published; 130 interrupted; 1 anything else
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    from flows.options import add_release_options
+
+    made = argparse.ArgumentParser(
+        prog="python -m flows.run",
+        description="Turn query logs into a release in which every record stands for k people.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
+    made.add_argument("--out", metavar="DIR", help="where the release goes (./release)")
+    add_release_options(made)
+    shown = made.add_argument_group("what you see")
+    shown.add_argument("--quiet", action="store_true", help="errors only")
+    shown.add_argument("--json", action="store_true", help="measures on standard output")
+    shown.add_argument("--bare", action="store_true", help="the same phases without Prefect")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    options = parser().parse_args(arguments)
+    from flows.screen import Screen
+
+    screen = Screen(quiet=options.quiet, stderr=options.json)
+    try:
+        from flows.options import settings_from
+
+        settings = settings_from(options)
+        screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
+        measures = _release(settings, screen, bare=options.bare)
+    except LogveilError as fault:
+        print(f"logveil: {fault}", file=sys.stderr)
+        return fault.exit_code
+    except KeyboardInterrupt:
+        print("logveil: interrupted; nothing was published", file=sys.stderr)
+        return 130
+    if options.json:
+        print(json.dumps(measures, indent=2, ensure_ascii=False))
+    screen.summary(measures, settings.out)
+    return 0
+
+
+def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
+    if bare:
+        from flows.release import make_release
+        from tasks import phases
+
+        return make_release(settings, phases, screen)
+    from flows.prefect_environment import prepare
+
+    screen.say(prepare())
+    from flows.anonymise import anonymise_with
+
+    return anonymise_with(settings, screen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

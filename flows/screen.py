@@ -1,0 +1,104 @@
+"""What the user sees while a run works: rich on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+EXPLAINED = {
+    "read": "read the log",
+    "analyse": "find attributes and identifiers",
+    "compare": "compare concepts and records",
+    "cluster": "form clusters of k people",
+    "redact": "decide what is published",
+    "measure": "measure loss and risk",
+    "write": "write the release aside",
+    "verify": "verify the written release",
+}
+
+
+class Screen:
+    """Progress and messages on one console; silent if `quiet`."""
+
+    def __init__(self, *, quiet: bool, stderr: bool) -> None:
+        self.console = Console(stderr=stderr, quiet=quiet, highlight=False)
+        self._bars: Progress | None = None
+        self._bar: TaskID | None = None
+
+    def say(self, message: str) -> None:
+        self.console.print(message)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Show a phase while it runs, and one line with its time when it is done."""
+        started = time.perf_counter()
+        if self.console.is_terminal and not self.console.quiet:
+            with self._live(EXPLAINED[name]):
+                yield
+        else:
+            yield
+        seconds = time.perf_counter() - started
+        self.say(f"{name:<8} {EXPLAINED[name]:<34} {seconds:7.1f} s")
+
+    @contextmanager
+    def _live(self, description: str) -> Iterator[None]:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as bars:
+            self._bars, self._bar = bars, bars.add_task(description, total=None)
+            try:
+                yield
+            finally:
+                self._bars = self._bar = None
+
+    def progress(self, done: int, total: int) -> None:
+        """Move the bar of the running phase."""
+        if self._bars is not None and self._bar is not None:
+            self._bars.update(self._bar, completed=done, total=total)
+
+    def summary(self, measures: dict[str, Any], out: str) -> None:
+        """The table at the end."""
+        table = Table(title=f"Release in {out}", title_justify="left", show_header=False)
+        table.add_column("what")
+        table.add_column("value", justify="right")
+        for what, value in summary_rows(measures):
+            table.add_row(what, value)
+        self.console.print(table)
+
+
+def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
+    """The figures a reader wants first."""
+    records, users = measures["records"], measures["users"]
+    clusters, loss = measures["clusters"], measures["information_loss"]
+    settings = measures["settings"]
+    return [
+        ("verified", "yes" if measures["verified"] else "no"),
+        ("guarantee", f"{settings['guarantee']}, k = {settings['k']}"),
+        ("rows read", f"{records['read']:,}"),
+        ("rows set aside (rejects.tsv)", f"{records['rejected']:,}"),
+        ("rows with attributes", f"{records['with_attributes']:,}"),
+        ("rows published", f"{records['published']:,}"),
+        ("rows withheld", f"{records['withheld']:,}"),
+        ("people read / published", f"{users['read']:,} / {users['published']:,}"),
+        ("clusters (fewest people)", f"{clusters['count']:,} ({clusters['min_users']})"),
+        ("information loss, Eq. 11", f"{loss['percent']:.1f} %"),
+        ("information loss, symmetric", f"{loss['symmetric_percent']:.1f} %"),
+        ("seconds", f"{measures['seconds']['total']:.1f}"),
+    ]

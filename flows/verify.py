@@ -1,0 +1,153 @@
+"""`python -m flows.verify`: prove an existing release again, clause by clause."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tasks.core.errors import InputError, LogveilError, VerificationFailed
+from tasks.settings import default_store
+
+if TYPE_CHECKING:
+    # Loaded late where they are used, so that --help answers at once.
+    from tasks.adapters.identifiers import IdentifierFinder
+    from tasks.adapters.people import People
+    from tasks.core.taxonomy import Taxonomy
+
+RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
+UNCHANGED: Final = "the file in this folder is the one that was released"
+INTERRUPTED: Final = 130
+
+DETAILS: Final = """\
+The release file is read back and held against the private side table in the store, which tells
+the person behind each row. No text of the release is printed: faults name clauses, counts and
+row numbers, row 1 being the first below the header.
+
+exit codes:
+  0    every clause is proven
+  2    wrong usage
+  3    the folder or the store cannot be read
+  5    verification failed: a clause is broken, or the release file was changed
+  130  interrupted
+
+example:
+  python -m flows.verify ./release
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove the release that the arguments name; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        proven, faults = prove(options.release, options.store)
+    except LogveilError as fault:
+        print(f"flows.verify: {fault}", file=sys.stderr)
+        return fault.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    if options.json:
+        print(json.dumps({"verified": not faults, "faults": faults}))
+    else:
+        _show(proven, faults)
+    return VerificationFailed.exit_code if faults else 0
+
+
+def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
+    """Judge every release file of a folder.
+
+    Returns:
+        What was proven and what is broken, a sentence each; if anything is broken, the first
+        list is empty.
+
+    Raises:
+        InputError: the folder holds no release, or the store does not know it.
+    """
+    from tasks.core.verification import promised
+
+    known = [(file, *_people(store, folder, file)) for file in _release_files(folder)]
+    taxonomy, identifiers = _tools(store)
+    proven: list[str] = []
+    faults: list[str] = []
+    for file, people, changed in known:
+        found = _faults(file, people, changed, taxonomy, identifiers)
+        faults += [f"{file.name}: {fault}" for fault in found]
+        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(people[2]))]
+    return ([], faults) if faults else (proven, [])
+
+
+def _release_files(folder: Path) -> list[Path]:
+    """The release of a folder; more than one file if somebody put another beside it."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: name the --out folder of a release")
+    found = [folder / name for name in RELEASE_NAMES if (folder / name).is_file()]
+    if not found:
+        raise InputError(f"{folder} holds no {' or '.join(RELEASE_NAMES)}")
+    return found
+
+
+def _people(store: Path, folder: Path, release_file: Path) -> tuple[People, bool]:
+    """The side table to judge a file by, and whether the file is another than was released."""
+    from tasks.adapters.people import knows, load_people, load_registered
+
+    if knows(store, release_file):
+        return load_people(store, release_file), False
+    return load_registered(store, folder), True
+
+
+def _tools(store: Path) -> tuple[Taxonomy, IdentifierFinder]:
+    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.wordnet import load_wordnet
+
+    return load_wordnet(store).taxonomy, load_identifier_finder()
+
+
+def _faults(
+    release_file: Path,
+    people: People,
+    changed: bool,
+    taxonomy: Taxonomy,
+    identifiers: IdentifierFinder,
+) -> list[str]:
+    from tasks.adapters.verifier import verify_file
+
+    first = [f"{UNCHANGED}: broken, its content has changed"] if changed else []
+    return first + verify_file(release_file, *people, taxonomy=taxonomy, identifiers=identifiers)
+
+
+def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
+    for clause in proven:
+        print(f"proven  {clause}")
+    for fault in faults:
+        print(f"BROKEN  {fault}")
+    if faults:
+        print(f"verification failed, {len(faults)} broken: withdraw this release")
+    else:
+        print(f"verified: all {len(proven)} clauses hold")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.verify",
+        description="Prove again that an existing release keeps what it promises.",
+        epilog=DETAILS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    option = parser.add_argument
+    option("release", type=Path, metavar="RELEASE_DIR", help="the --out folder of the release")
+    option(
+        "--store",
+        type=Path,
+        default=Path(default_store()),
+        metavar="DIR",
+        help="the private store the release was made with (default: %(default)s)",
+    )
+    option("--json", action="store_true", help="print the result as JSON, and nothing else")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The outside world: log files, WordNet, spaCy, the release on disk."""

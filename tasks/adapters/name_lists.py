@@ -1,0 +1,91 @@
+"""The US census name lists of the `names` package and the word counts of WordNet."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+from tasks.core.errors import InputError
+from tasks.core.name_lists import NameLists
+
+AMERICANS = 300_000_000
+MOST_NAMESAKES = 1000
+"""A person in the dictionary is the famous one as long as fewer people bear the name."""
+
+SMALLEST_SHARE = 0.0005
+"""The census rounds to three places: 0.000 percent means very few people, not nobody."""
+
+# What a noun sense is about, by WordNet's file of it; as bits, for a lemma has many senses.
+_PERSON, _PLACE, _THING, _OTHER = 1, 2, 4, 8
+_ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20": _THING}
+
+
+def load_name_lists() -> NameLists:
+    """What the installed packages know about names and words."""
+    census = _package_folder("names")
+    men, women, last = (
+        _read_census(census / f"dist.{who}") for who in ("male.first", "female.first", "all.last")
+    )
+    first = {name: max(men.get(name, 0.0), women.get(name, 0.0)) for name in (*men, *women)}
+    return _join(first, last, _package_folder("wn") / "data" / "wordnet-3.0")
+
+
+def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
+    counts, topics = _read_senses(wordnet / "index.sense")
+    pairs = [lemma for lemma in topics if lemma.count("_") == 1]
+    return NameLists(
+        first=first,
+        last=last,
+        common_words={**_irregular_forms(wordnet, counts), **counts},
+        name_only=frozenset(lemma for lemma, about in topics.items() if about == _PERSON),
+        places=frozenset(
+            lemma for lemma, about in topics.items() if about & _PLACE and not about & _OTHER
+        ),
+        phrases=frozenset(
+            lemma.replace("_", " ")
+            for lemma in pairs
+            if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
+        ),
+    )
+
+
+def _namesakes(lemma: str, first: Mapping[str, float], last: Mapping[str, float]) -> float:
+    """How many Americans bear this first name and surname, if the two were independent."""
+    given, family = lemma.split("_")
+    # Shares of first names are counted among men or women, hence the half.
+    return AMERICANS / 2 * first.get(given, 0.0) / 100 * last.get(family, 0.0) / 100
+
+
+def _package_folder(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise InputError(f"package {package} is missing: install this project's dependencies")
+    return Path(found.origin).parent
+
+
+def _read_census(path: Path) -> dict[str, float]:
+    """Percent of people by name."""
+    lines = (line.split() for line in path.read_text(encoding="ascii").splitlines())
+    return {name.lower(): max(float(share), SMALLEST_SHARE) for name, share, *_ in lines}
+
+
+def _read_senses(path: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """For each lemma how often its senses were tagged in a corpus, and what they are about."""
+    counts: dict[str, int] = {}
+    topics: dict[str, int] = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        lemma, _, sense = line.partition("%")
+        counts[lemma] = counts.get(lemma, 0) + int(sense[sense.rindex(" ") :])
+        topics[lemma] = topics.get(lemma, 0) | _ABOUT.get(sense[:4], _OTHER)
+    return counts, topics
+
+
+def _irregular_forms(wordnet: Path, counts: Mapping[str, int]) -> dict[str, int]:
+    """Irregular plurals and verb forms with the counts of their lemmas: *came*, *children*."""
+    lines = [
+        line.split()
+        for part in ("noun", "verb")
+        for line in (wordnet / f"{part}.exc").read_text(encoding="ascii").splitlines()
+    ]
+    return {form: counts.get(base, 0) for form, base, *_ in lines}

@@ -1,0 +1,154 @@
+"""Who stands behind each row of a release: the private side table in the store.
+
+A table lies in `<store>/releases` under the hash of its release file's bytes, so it fits that
+file and no other. A published folder is registered under the hash of its path, so that a file
+changed in place can still be held against the table of the file that was released there.
+People and attribute sets are plain numbers; no text and no user id is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tasks.core.errors import InputError
+from tasks.core.records import Ints
+from tasks.core.verification import Promise
+
+People = tuple[Ints, Ints, Promise]
+"""Person and original attribute set behind each row, and what the release promises."""
+
+KEY_LENGTH: Final = 32
+KEY: Final = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
+DIGEST_LENGTH: Final = hashlib.sha256().digest_size
+REMEDY: Final = "run flows.run again to make the release anew"
+
+
+def save_people(
+    store: Path, release_file: Path, *, users: Ints, sets: Ints, promise: Promise
+) -> None:
+    """Keep the side table of a written release, which may still lie in a temporary folder."""
+    promise_bytes = np.frombuffer(json.dumps(asdict(promise)).encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, users=users, sets=sets, promise=promise_bytes)
+    table, key = buffer.getvalue(), release_key(release_file)
+    _write(_table_path(store, key), table + _checksum(key, table))
+
+
+def load_people(store: Path, release_file: Path) -> People:
+    """The side table of exactly this file.
+
+    Raises:
+        InputError: the file cannot be read, or the store has no such table, or a damaged one.
+    """
+    return _load(store, release_key(release_file))
+
+
+def knows(store: Path, release_file: Path) -> bool:
+    """Whether the store has a side table for exactly this file."""
+    return _table_path(store, release_key(release_file)).exists()
+
+
+def register(store: Path, folder: Path, release_file: Path) -> None:
+    """Remember which release was published in a folder; a later one takes its place."""
+    pointer = json.dumps({"release": release_key(release_file)})
+    _write(_pointer_path(store, folder), pointer.encode())
+
+
+def load_registered(store: Path, folder: Path) -> People:
+    """The side table of the release last published in a folder, whatever lies there now.
+
+    Raises:
+        InputError: nothing was published there with this store, or its table is damaged.
+    """
+    path = _pointer_path(store, folder)
+    try:
+        key = str(json.loads(_read(path))["release"])
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(path) from None
+    if KEY.fullmatch(key) is None:
+        raise _damaged(path)
+    return _load(store, key)
+
+
+def release_key(release_file: Path) -> str:
+    """The name of a release file by its content."""
+    try:
+        with release_file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:KEY_LENGTH]
+    except OSError as fault:
+        raise InputError(f"cannot read {release_file}: {fault.strerror}") from None
+
+
+def _table_path(store: Path, key: str) -> Path:
+    return store / "releases" / f"{key}.npz"
+
+
+def _pointer_path(store: Path, folder: Path) -> Path:
+    key = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:KEY_LENGTH]
+    return store / "releases" / f"{key}.json"
+
+
+def _load(store: Path, key: str) -> People:
+    path = _table_path(store, key)
+    content = _read(path)
+    table, checksum = content[:-DIGEST_LENGTH], content[-DIGEST_LENGTH:]
+    if checksum != _checksum(key, table):
+        raise _damaged(path)
+    with np.load(io.BytesIO(table), allow_pickle=False) as arrays:
+        promise = Promise(**json.loads(arrays["promise"].tobytes()))
+        return arrays["users"], arrays["sets"], promise
+
+
+def _checksum(key: str, table: bytes) -> bytes:
+    """Covers the key as well, so that a table under another release's name is noticed."""
+    return hashlib.sha256(key.encode() + table).digest()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(
+            f"the store {path.parent.parent} does not know that release: "
+            "was the release file changed, or made with another --store?"
+        ) from None
+    except OSError as fault:
+        raise InputError(f"cannot read {path}: {fault.strerror}") from None
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path} is damaged: {REMEDY}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write aside and rename, so that nobody ever sees half a file; only the owner may look."""
+    try:
+        _make_private(path.parent)
+        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(aside, path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+    except OSError as fault:
+        raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
+
+
+def _make_private(folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    folder.chmod(0o700)

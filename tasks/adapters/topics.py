@@ -1,0 +1,43 @@
+"""The file of sensitive topics: TOML, a list of ``[[topic]]`` with name, law and roots."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tasks.core.errors import InputError, UsageError
+from tasks.core.topics import Topic
+
+DEFAULT_TOPICS = Path(__file__).parent / "data" / "topics.toml"
+
+
+def read_topics(path: Path) -> tuple[Topic, ...]:
+    """Read and check a topics file; every fault is named in one error."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise InputError(f"cannot read topics file {path}: {fault.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise UsageError(f"topics file {path} is not valid TOML: {fault}") from None
+    entries = content.get("topic", [])
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"topics file {path} holds no [[topic]]")
+    faults = [fault for place, entry in enumerate(entries, 1) for fault in _faults(place, entry)]
+    if faults:
+        raise UsageError(f"topics file {path}:\n" + "\n".join(faults))
+    return tuple(Topic(e["name"], e["law"], tuple(e["roots"])) for e in entries)
+
+
+def _faults(place: int, entry: Any) -> list[str]:
+    if not isinstance(entry, dict):
+        return [f"topic {place} is not a table"]
+    faults = [
+        f"topic {place}: {key} must be a text"
+        for key in ("name", "law")
+        if not isinstance(entry.get(key), str)
+    ]
+    roots = entry.get("roots")
+    if not isinstance(roots, list) or not roots or not all(isinstance(r, str) for r in roots):
+        faults.append(f"topic {place}: roots must be a list of WordNet names")
+    return faults

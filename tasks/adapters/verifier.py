@@ -1,0 +1,105 @@
+"""The release read back from its file and judged; none of the writer's code is used.
+
+A file that cannot be read is a broken promise, not a crash: the release must not be published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.records import Ints
+from tasks.core.taxonomy import Taxonomy
+from tasks.core.verification import Promise, faults
+
+if TYPE_CHECKING:
+    # Only named here: whoever calls has loaded the recognisers already.
+    from tasks.adapters.identifiers import IdentifierFinder
+
+READABLE: Final = "the release file can be read"
+TEXT_ONLY: Final = "a Parquet release holds text and nothing beside it"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What stands in a release file, and the faults of the file itself."""
+
+    header: tuple[str, ...] = field(repr=False)
+    rows: list[tuple[str, ...]] = field(repr=False)
+    faults: list[str]
+
+
+def verify_file(
+    release_file: Path,
+    users: Ints,
+    sets: Ints,
+    promise: Promise,
+    *,
+    taxonomy: Taxonomy,
+    identifiers: IdentifierFinder,
+) -> list[str]:
+    """Read a written release back and judge it by the private side table.
+
+    Returns:
+        One sentence per broken clause, none of which quotes the release; empty if all hold.
+    """
+    reading = read_release(release_file)
+    if not reading.header:
+        return reading.faults
+    words = dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
+    broken = faults(
+        reading.header,
+        reading.rows,
+        users,
+        sets,
+        promise,
+        plain_words=words.get,
+        find_identifiers=identifiers.find,
+    )
+    return [*reading.faults, *broken]
+
+
+def read_release(release_file: Path) -> Reading:
+    """The columns and rows of a release; none, and a fault, if it cannot be read."""
+    parse = _parse_parquet if release_file.suffix == ".parquet" else _parse_tsv
+    try:
+        content = release_file.read_bytes()
+    except OSError as fault:
+        return Reading((), [], [f"{READABLE}: broken, it cannot be opened ({fault.strerror})"])
+    try:
+        return parse(content)
+    except (OSError, ValueError, pa.ArrowException):
+        # What the parser stumbled over may be somebody's words: its message is not passed on.
+        return Reading((), [], [f"{READABLE}: broken, it is not what its name says, or damaged"])
+
+
+def _parse_tsv(content: bytes) -> Reading:
+    """Only line feeds end lines and only tabs end cells: any other sign belongs to a cell."""
+    lines = content.decode("utf-8").split("\n")
+    rest = lines.pop()
+    if rest or not lines:
+        return Reading((), [], [f"{READABLE}: broken, it ends within a line"])
+    header, *rows = [tuple(line.split("\t")) for line in lines]
+    return Reading(header, rows, [])
+
+
+def _parse_parquet(content: bytes) -> Reading:
+    table = pq.read_table(pa.BufferReader(content))
+    columns = [[str(cell) for cell in column.to_pylist()] for column in table.columns]
+    rows = list(zip(*columns, strict=True))
+    return Reading(tuple(table.column_names), rows, _beside_text(table))
+
+
+def _beside_text(table: pa.Table) -> list[str]:
+    """A missing cell beside an empty one, or a note in the schema, could mark single rows."""
+    odd = [
+        entry.type != pa.string() or entry.metadata is not None or column.null_count > 0
+        for entry, column in zip(table.schema, table.columns, strict=True)
+    ]
+    found = [f"{TEXT_ONLY}: broken by {sum(odd)} columns"] if any(odd) else []
+    notes = [f"{TEXT_ONLY}: broken by notes in the file"] if table.schema.metadata else []
+    return found + notes

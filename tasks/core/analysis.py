@@ -1,0 +1,192 @@
+"""From the items of queries to the record table (paper §3.1, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from tasks.core.attributes import Item
+from tasks.core.distances import concept_distances, paired_distances
+from tasks.core.records import (
+    ATTRIBUTE,
+    IDENTIFIER,
+    WORD,
+    AttributeSets,
+    Floats,
+    Ints,
+    Longs,
+    QueryForms,
+    RecordTable,
+)
+from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
+
+IDENTIFIER_CONCEPT = -2
+"""Marks an item as an identifier on its way from the text pipeline to the record table."""
+
+
+def represent_similar(concepts: Ints, similarities: Floats, threshold: float) -> Ints:
+    """Algorithm 1: for each attribute of one record the one that stands for its group.
+
+    Groups are the connected components of similarity >= threshold, so the order of words does
+    not matter; the member most similar to its whole group stands for it, ties by concept.
+    """
+    _, groups = connected_components(similarities >= threshold, directed=False)
+    representatives = concepts.copy()
+    for group in range(groups.max(initial=-1) + 1):
+        members = np.flatnonzero(groups == group)
+        totals = similarities[np.ix_(members, members)].sum(axis=1)
+        best = min(zip(-totals.round(9), concepts[members], strict=True))[1]
+        representatives[members] = best
+    return representatives
+
+
+def build_record_table(
+    texts: Sequence[str],
+    items: Sequence[Sequence[Item]],
+    text_of: Ints,
+    users: Ints,
+    times: Longs,
+    taxonomy: Taxonomy,
+    *,
+    stop_words: frozenset[str],
+    threshold: float,
+    inclusive: bool,
+) -> RecordTable:
+    """Reduce each query to its attribute set and put everything in canonical order.
+
+    Args:
+        texts: the distinct normalised queries.
+        items: what the text pipeline found in each of them.
+        text_of, users, times: of each record; `text_of` points into `texts`.
+    """
+    offsets = np.cumsum([0, *map(len, items)], dtype=np.int64)
+    concepts = np.array([item.concept for row in items for item in row], dtype=np.int32)
+    item_text = np.repeat(np.arange(len(texts)), np.diff(offsets))
+    mentions = np.flatnonzero(concepts >= 0)
+    standing = concepts.copy()
+    standing[mentions] = _representatives(
+        concepts[mentions], item_text[mentions], taxonomy, threshold=threshold, inclusive=inclusive
+    )
+    order = _canonical_order(texts, standing, offsets)
+    forms, words = _forms(items, order, concepts, standing, offsets)
+    sets, set_of_form = _distinct_sets(forms)
+    place_of_text = np.empty(len(texts), dtype=np.int32)
+    place_of_text[order] = np.arange(len(texts), dtype=np.int32)
+    form_of = place_of_text[text_of]
+    canonical = np.lexsort((users, times, form_of))
+    return RecordTable(
+        forms=forms,
+        sets=sets,
+        set_of_form=set_of_form,
+        form_of=form_of[canonical],
+        users=users[canonical],
+        times=times[canonical],
+        words=words,
+        fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
+    )
+
+
+def _representatives(
+    concepts: Ints, text: Longs, taxonomy: Taxonomy, *, threshold: float, inclusive: bool
+) -> Ints:
+    """Algorithm 1 on all texts at once; only texts that hold a similar pair are grouped."""
+    left, right = _pairs_within(text)
+    pair_keys = concepts[left].astype(np.int64) * len(taxonomy) + concepts[right]
+    distinct, inverse = np.unique(pair_keys, return_inverse=True)
+    a, b = np.divmod(distinct, len(taxonomy))
+    distances = paired_distances(
+        taxonomy, a.astype(np.int32), b.astype(np.int32), inclusive=inclusive
+    )
+    similar = (1.0 - distances >= threshold) & (a != b)
+    result = concepts.copy()
+    for index in np.unique(text[left[similar[inverse]]]):
+        start, end = np.searchsorted(text, [index, index + 1])
+        own = concepts[start:end]
+        similarities = 1.0 - concept_distances(taxonomy, own, own, inclusive=inclusive)
+        result[start:end] = represent_similar(own, similarities, threshold)
+    return result
+
+
+def _pairs_within(text: Longs) -> tuple[Longs, Longs]:
+    """All pairs i < j of mentions of the same text (`text` ascending)."""
+    ends = np.searchsorted(text, text, side="right")
+    counts = ends - np.arange(len(text)) - 1
+    left = np.repeat(np.arange(len(text)), counts)
+    first = np.cumsum(counts) - counts
+    right = left + 1 + np.arange(len(left)) - np.repeat(first, counts)
+    return left, right
+
+
+def _canonical_order(texts: Sequence[str], standing: Ints, offsets: Longs) -> Longs:
+    """Indices of the texts ordered by attribute set, then mentions, then text."""
+    bounds = offsets.tolist()
+    values = standing.tolist()
+
+    def key(index: int) -> tuple[list[int], list[int], str]:
+        mentions = sorted(c for c in values[bounds[index] : bounds[index + 1]] if c >= 0)
+        return sorted(set(mentions)), mentions, texts[index]
+
+    return np.array(sorted(range(len(texts)), key=key), dtype=np.int64)
+
+
+def _forms(
+    items: Sequence[Sequence[Item]], order: Longs, concepts: Ints, standing: Ints, offsets: Longs
+) -> tuple[QueryForms, np.ndarray[tuple[int], np.dtype[np.object_]]]:
+    """The items of all texts in canonical order, with their vocabulary."""
+    lengths = np.diff(offsets)[order]
+    new_offsets = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(offsets[order] - new_offsets[:-1], lengths) + np.arange(new_offsets[-1])
+    said = [item.words for index in order.tolist() for item in items[index]]
+    vocabulary = sorted(set(said))
+    index_of = {word: index for index, word in enumerate(vocabulary)}
+    kinds = np.select(
+        [concepts >= 0, concepts == IDENTIFIER_CONCEPT], [ATTRIBUTE, IDENTIFIER], WORD
+    )
+    text = np.repeat(np.arange(len(order)), lengths)
+    own_standing = standing[places]
+    slots, attribute_offsets, attributes, weights = _slots(text, own_standing, len(order))
+    forms = QueryForms(
+        item_offsets=new_offsets.astype(np.int64),
+        item_words=np.array([index_of[word] for word in said], dtype=np.int32),
+        item_kinds=kinds[places].astype(np.int32),
+        item_concepts=np.maximum(concepts[places], NO_CONCEPT),
+        item_slots=slots,
+        attribute_offsets=attribute_offsets,
+        attributes=attributes,
+        weights=weights,
+    )
+    return forms, np.array(vocabulary, dtype=object)
+
+
+def _slots(text: Longs, standing: Ints, count: int) -> tuple[Ints, Longs, Ints, Ints]:
+    """Distinct attributes of each form, their weights, and the slot of each item."""
+    mentions = np.flatnonzero(standing >= 0)
+    keys = text[mentions] * (int(standing.max(initial=0)) + 1) + standing[mentions]
+    _, first, inverse, weights = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    attribute_text = text[mentions][first]
+    offsets = np.searchsorted(attribute_text, np.arange(count + 1)).astype(np.int64)
+    slots = np.full(len(standing), -1, dtype=np.int32)
+    slots[mentions] = inverse - offsets[text[mentions]]
+    return slots, offsets, standing[mentions][first], weights.astype(np.int32)
+
+
+def _distinct_sets(forms: QueryForms) -> tuple[AttributeSets, Ints]:
+    """Fold equal neighbours: forms are in the order of their sets."""
+    offsets, attributes = forms.attribute_offsets, forms.attributes
+    set_of_form = np.full(len(forms), -1, dtype=np.int32)
+    rows: list[Ints] = []
+    for form in range(len(forms)):
+        row = attributes[offsets[form] : offsets[form + 1]]
+        if len(row) and not (rows and np.array_equal(rows[-1], row)):
+            rows.append(row)
+        if len(row):
+            set_of_form[form] = len(rows) - 1
+    sets = AttributeSets(
+        offsets=np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        concepts=np.concatenate([*rows, np.zeros(0, dtype=np.int32)]).astype(np.int32),
+    )
+    return sets, set_of_form

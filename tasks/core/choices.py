@@ -1,0 +1,17 @@
+"""The named choices that algorithms offer (no imports: commands read this before anything)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Scope = Literal["sensitive", "all"]
+"""Which nouns and verbs are attributes."""
+
+Distance = Literal["jaccard", "printed"]
+"""Eq. 8 as Table 3 has it, or as printed."""
+
+Method = Literal["adaptive", "paper", "mdav", "vmdav"]
+"""How clusters are formed."""
+
+Guarantee = Literal["strict", "terms", "paper"]
+"""What a release promises."""

@@ -1,0 +1,45 @@
+"""Clusters of records: from labels of any method to clusters of at least k people."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.core.choices import Distance
+from tasks.core.pairs import SetPairs, record_pairs
+from tasks.core.paper_clusters import cluster_nodes, node_centroids
+from tasks.core.records import Clusters, Ints, Longs, RecordTable
+
+
+def people_per_label(labels: Ints, users: Ints, count: int) -> Longs:
+    """Distinct users behind each label 0 … count - 1; label -1 does not count."""
+    chosen = labels >= 0
+    width = int(users.max(initial=0)) + 1
+    keys = np.unique(labels[chosen].astype(np.int64) * width + users[chosen])
+    return np.bincount(keys // width, minlength=count).astype(np.int64)
+
+
+def withhold_small(labels: Ints, users: Ints, centroids: Longs, *, k: int) -> Clusters:
+    """Keep the clusters of at least k people, numbered anew; withhold the records of others."""
+    large = people_per_label(labels, users, len(centroids)) >= k
+    number = np.where(large, np.cumsum(large) - 1, -1).astype(np.int32)
+    kept = np.where(labels >= 0, number[labels], -1).astype(np.int32)
+    return Clusters(
+        labels=kept,
+        withheld=(labels >= 0) & (kept < 0),
+        centroids=centroids[large].astype(np.int32),
+    )
+
+
+def cluster_as_printed(
+    table: RecordTable, set_pairs: SetPairs, *, k: int, distance: Distance
+) -> Clusters:
+    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
+    first = int(np.searchsorted(table.set_of, 0))
+    own_sets = table.set_of[first:]
+    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
+    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
+    node_labels = cluster_nodes(pairs)
+    labels = np.full(len(table), -1, dtype=np.int32)
+    labels[first:] = np.repeat(node_labels, pairs.sizes)
+    centroids = node_centroids(pairs, node_labels) + first
+    return withhold_small(labels, table.users, centroids, k=k)

@@ -1,0 +1,86 @@
+"""Distances between the concepts of a log, by classes of equal ancestors (paper Eq. 1).
+
+Eq. 1 sees a concept only through its ancestors, so concepts with the same ancestors share a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tasks.core.distances import BLOCK_ROWS, concept_distances
+from tasks.core.records import AttributeSets, Floats, Ints, freeze
+from tasks.core.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptDistances:
+    """δ between any two of the given concepts.
+
+    Attributes:
+        concepts: the concepts, ascending, shape (n,).
+        classes: row of each concept in `matrix`, shape (n,).
+        matrix: δ between classes, shape (m, m).
+    """
+
+    concepts: Ints
+    classes: Ints
+    matrix: NDArray[np.float32] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def class_of(self, concepts: Ints) -> Ints:
+        """Row of `matrix` for each of some of the concepts."""
+        return self.classes[np.searchsorted(self.concepts, concepts)]
+
+    def between(self, left: Ints, right: Ints) -> Floats:
+        """δ for every concept of `left` with every one of `right`."""
+        rows, columns = self.class_of(left), self.class_of(right)
+        return self.matrix[np.ix_(rows, columns)].astype(np.float64)
+
+    def similar(self, threshold: float) -> sparse.csr_matrix:
+        """Which classes have sim = 1 − δ >= threshold (Eq. 2), each to itself too."""
+        return sparse.csr_matrix((1.0 - self.matrix >= threshold).astype(np.float32))
+
+    def in_classes(self, sets: AttributeSets) -> AttributeSets:
+        """The sets as rows of `matrix`.
+
+        No set names a class twice: its members would have been one group in Algorithm 1.
+        """
+        rows = np.repeat(np.arange(len(sets)), sets.sizes)
+        classes = self.class_of(sets.concepts)
+        return AttributeSets(sets.offsets, classes[np.lexsort((classes, rows))])
+
+
+def measure_concepts(
+    taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool = False
+) -> ConceptDistances:
+    """Eq. 1 for all pairs of the given concepts (ascending)."""
+    classes, examples = _classes(taxonomy, concepts, inclusive=inclusive)
+    matrix = np.empty((len(examples), len(examples)), dtype=np.float32)
+    for start in range(0, len(examples), BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        matrix[block] = concept_distances(taxonomy, examples[block], examples, inclusive=inclusive)
+    return ConceptDistances(concepts, classes, matrix)
+
+
+def _classes(taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool) -> tuple[Ints, Ints]:
+    """Class of each concept, and one concept of each class.
+
+    A concept without ancestors is alone: two of them are at distance 1, not 0.
+    """
+    numbers: dict[bytes, int] = {}
+    classes: list[int] = []
+    examples: list[int] = []
+    for concept in concepts.tolist():
+        row = taxonomy.ancestors_of(concept).tobytes()
+        key = str(concept).encode() if inclusive or not row else b"T" + row
+        number = numbers.setdefault(key, len(numbers))
+        if number == len(examples):
+            examples.append(concept)
+        classes.append(number)
+    return np.array(classes, dtype=np.int32), np.array(examples, dtype=np.int32)

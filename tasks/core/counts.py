@@ -1,0 +1,56 @@
+"""How much was read, published and withheld."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tasks.core.clusters import people_per_label
+from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
+
+
+def count_release(
+    log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
+) -> dict[str, Any]:
+    """Records, users, words and clusters, before and after."""
+    published = int(release.published.sum())
+    return {
+        "records": {
+            "read": log.rows_read,
+            "rejected": len(log.reject_rows),
+            "with_attributes": int((table.set_of >= 0).sum()),
+            "published": published,
+            "withheld": len(table) - published,
+        },
+        "users": {
+            "read": log.user_count,
+            "published": len(np.unique(table.users[release.published])),
+        },
+        "words": {
+            "read": int(np.diff(table.forms.item_offsets)[table.form_of].sum()),
+            "published": int(
+                np.diff(release.term_offsets)[release.class_of[release.published]].sum()
+            ),
+        },
+        "clusters": _count_clusters(table, clusters),
+    }
+
+
+def cluster_sizes(clusters: Clusters) -> Longs:
+    """Records of each cluster."""
+    members = clusters.labels[clusters.labels >= 0]
+    return np.bincount(members, minlength=clusters.count).astype(np.int64)
+
+
+def _count_clusters(table: RecordTable, clusters: Clusters) -> dict[str, float]:
+    sizes = cluster_sizes(clusters)
+    people = people_per_label(clusters.labels, table.users, clusters.count)
+    some = clusters.count > 0
+    return {
+        "count": clusters.count,
+        "min_users": int(people.min()) if some else 0,
+        "min_size": int(sizes.min()) if some else 0,
+        "median_size": float(np.median(sizes)) if some else 0.0,
+        "max_size": int(sizes.max()) if some else 0,
+    }

@@ -1,0 +1,60 @@
+"""MDAV, microaggregation into clusters of fixed size, the classic loop.
+
+J. Domingo-Ferrer, J. M. Mateo-Sanz: Practical data-oriented microaggregation for statistical
+disclosure control, IEEE TKDE 14 (2002); in the form of J. Domingo-Ferrer, V. Torra: Ordinal,
+continuous and heterogeneous k-anonymity through microaggregation, DMKD 11 (2005). The loop knows
+nothing of what it clusters: distances come from a `Space`, and what is a cluster from `Sizes`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.core.problem import Problem, renumbered, withheld_labels
+from tasks.core.records import Floats, Ints, Longs
+from tasks.core.spaces import SetSpace, Sizes, Space, UserSizes
+
+
+def mdav_labels(problem: Problem) -> Ints:
+    """Fixed-size MDAV on the graded cost; a cluster is full once it holds k users and l sets."""
+    if not problem.solvable:
+        return withheld_labels(problem)
+    return renumbered(mdav(SetSpace(problem), UserSizes(problem), len(problem)))
+
+
+def mdav(space: Space, sizes: Sizes, count: int) -> Ints:
+    """Labels of `count` units, which together are enough for a cluster; ties by lowest index.
+
+    While what remains afterwards is still enough for a cluster: one around the unit farthest
+    from the centre of the remaining and one around the unit farthest from that one; then only
+    the first of the two; the rest is the last cluster. With rows for size this is the published
+    loop (two clusters while 3k rows remain, one while 2k do).
+    """
+    labels = np.full(count, -1, dtype=np.int32)
+    remaining = np.arange(count)
+    label = 0
+    while len(remaining):
+        for cluster in _next_clusters(space, sizes, remaining):
+            labels[cluster] = label
+            label += 1
+        remaining = np.flatnonzero(labels < 0)
+    return labels
+
+
+def _next_clusters(space: Space, sizes: Sizes, remaining: Longs) -> list[Longs]:
+    """Two clusters, or one, such that the rest is still enough for another; else all the rest."""
+    outermost = int(remaining[np.argmax(space.from_centre(remaining))])
+    distances = space.from_unit(outermost, remaining)
+    near, rest = _nearest(distances, sizes, remaining)
+    if not sizes.enough(rest):
+        return [remaining]
+    opposite = int(rest[np.argmax(distances[np.isin(remaining, rest)])])
+    far, left_over = _nearest(space.from_unit(opposite, rest), sizes, rest)
+    return [near, far] if sizes.enough(left_over) else [near]
+
+
+def _nearest(distances: Floats, sizes: Sizes, units: Longs) -> tuple[Longs, Longs]:
+    """The nearest units that are enough for a cluster, and the others in order."""
+    order = np.argsort(distances, kind="stable")
+    needed = sizes.needed(units[order])
+    return units[order[:needed]], units[np.sort(order[needed:])]

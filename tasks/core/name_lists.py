@@ -1,0 +1,142 @@
+"""What is known about words that may be names: census shares, dictionary, closed word sets.
+
+The word sets are small and reviewed by hand; they hold no name of a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = word_set(
+    """a about after all also am an and another any are as at back be because been before being
+    both but by call can could de do does each else even ever every few first for from get go had
+    has have he her here him his how i if in into is it its just last less like make many me more
+    most much must my never next no none noone not now of off on one only or other our ours out
+    over own per please rather re same say see she should show so some still such ten than that
+    the their them then there these they this those to too top un under up us use used very via
+    was we well were what when where which while who whose why with would yes you your arent cant
+    couldnt didnt doesnt dont hadnt hasnt havent isnt shouldnt wasnt werent wont wouldnt"""
+)
+# Verbs that are also first names; they are names only where no subject stands before them.
+MODALS = frozenset({"will", "may"})
+BEFORE_MODAL_NAMES = word_set("about and by for from is of or starring to vs was who with")
+STRONG_TITLES = word_set("dr mr mrs prof professor rev reverend")
+WEAK_TITLES = word_set("attorney capt captain col judge lt miss ms officer pastor sen senator sgt")
+TITLES = STRONG_TITLES | WEAK_TITLES
+GENERATIONS = frozenset({"jr", "sr", "ii", "iii"})
+PARTICLES = word_set("da de del della den der di du la le los mac mc st van von")
+# A first name after one of these is part of a place: santa barbara, st john, fort wayne.
+PLACE_PREFIXES = word_set(
+    """camp cape east el fort ft glen lake las los mount mt new north point port saint san santa
+    south st west"""
+)
+# What a word pair ends with if it is a place or an institution: rose hill, grace church.
+PLACE_HEADS = word_set(
+    """bay beach bluff bridge canyon castle center church coast college county court cove creek
+    dam farm farms forest garden gardens grove harbor heights hill hills hospital house inn island
+    lake lakes lane mall meadows mountain park point ranch ridge river road school shore spring
+    springs square station store street town valley view villa village"""
+)
+# What is named after people and follows their whole name: prince william county.
+NAMED_THINGS = word_set("airport bridge county expressway parkway stadium")
+# Words that are asked about people, and hardly about anything else.
+TELLING = word_set(
+    """arrest arrested attorney biography dds dentist facebook funeral genealogy lawyer married md
+    mugshot myspace obituaries obituary phd phone realtor wedding"""
+)
+# Words that often stand beside a name, or beside anything.
+COMPANY = TELLING | word_set(
+    """address age author bio birthday born death died doctor email find is number photos pics
+    pictures search was who"""
+)
+# Well known, in no dictionary, and no surname.
+WEB_WORDS = word_set(
+    """adsense amazon aol autotrader blog blogs cnn craigslist disneyland dvd dvds ebay email espn
+    expedia facebook fanfic flickr gmail google hotmail imdb ipod itunes mapquest msn myspace
+    netflix online orkut paypal playlist podcast ringtone ringtones screensaver screensavers
+    spyware toyota verizon walmart website websites webcam webcams wikipedia xanga xbox yahoo
+    youtube"""
+)
+# Two words each, joined by an underscore.
+BRANDS = word_set(
+    """betty_crocker brooks_brothers calvin_klein charles_schwab christian_dior dean_witter
+    donna_karan dr_pepper dr_scholls ed_hardy eddie_bauer ethan_allen harley_davidson hugo_boss
+    hunter_douglas jack_daniels jackson_hewitt jc_penney jenny_craig jimmy_johns john_deere
+    johns_hopkins kate_spade kelly_services liz_claiborne mary_kay mercedes_benz merrill_lynch
+    michael_kors morgan_stanley mr_clean mr_coffee oscar_mayer papa_johns ralph_lauren
+    russell_stover sara_lee sherwin_williams tommy_bahama tommy_hilfiger vera_bradley
+    wells_fargo"""
+)
+
+PLACE_DISCOUNT = 4.0
+"""How much less a first name counts that is also a place: *virginia*, *dallas*."""
+
+RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
+"""Percent of people that a name in no dictionary counts for, however rare it is."""
+
+_SUFFIXES = (
+    *(("ies", "y"), ("ied", "y"), ("es", ""), ("s", "")),
+    *(("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NameLists:
+    """What is known about words.
+
+    Attributes:
+        first, last: percent of people who bear the word as first name and as surname.
+        common_words: how often a dictionary word was seen in a corpus; 0: in the dictionary only.
+        name_only: dictionary words that mean nothing but persons.
+        places: dictionary words that are the name of a place.
+        phrases: fixed expressions of two words, with a blank, that are no private person's name.
+    """
+
+    first: Mapping[str, float] = field(repr=False)
+    last: Mapping[str, float] = field(repr=False)
+    common_words: Mapping[str, int] = field(repr=False)
+    name_only: AbstractSet[str] = field(default=frozenset(), repr=False)
+    places: AbstractSet[str] = field(default=frozenset(), repr=False)
+    phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
+
+    def first_odds(self, word: str) -> float:
+        """How much more often the word is a first name than anything else."""
+        odds = self._odds(self.first.get(word, 0.0), word, RAREST_FIRST_NAME)
+        return odds / PLACE_DISCOUNT if word in self.places else odds
+
+    def last_odds(self, word: str) -> float:
+        """How much more often the word is a surname than anything else."""
+        return self._odds(self.last.get(word, 0.0), word, RAREST_SURNAME)
+
+    def is_word(self, word: str) -> bool:
+        """Whether the dictionary has the word or what it is a form of."""
+        return word in FUNCTION_WORDS or self._corpus_count(word) is not None
+
+    def is_phrase(self, first: str, second: str) -> bool:
+        """Whether the two words are a fixed expression or a brand, hence no person."""
+        return f"{first} {second}" in self.phrases or f"{first}_{second}" in BRANDS
+
+    def _odds(self, share: float, word: str, rarest: float) -> float:
+        if not share or word in FUNCTION_WORDS or word in WEB_WORDS:
+            return 0.0
+        count = self._corpus_count(word)
+        if count is None:
+            # A word that is nothing but a name is one, however rare; short ones are abbreviations.
+            return 1000 * (max(share, rarest) if len(word) > 3 else share)
+        # The corpus is small: a word it never saw may still be an everyday one.
+        return 1000 * share / (1 + count + (0 if word in self.name_only else 5))
+
+    def _corpus_count(self, word: str) -> int | None:
+        if word in self.common_words:
+            return self.common_words[word]
+        bases = (word[: -len(old)] + new for old, new in _SUFFIXES if word.endswith(old))
+        words = [base for base in bases if base in self.common_words and base not in self.name_only]
+        return max((self.common_words[base] for base in words), default=None)

@@ -1,0 +1,245 @@
+"""Least distant pairs of records (paper §3.2–3.3, Algorithm 2, Eq. 9, Table 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from tasks.core.choices import Distance
+from tasks.core.distances import BLOCK_ROWS, record_distances
+from tasks.core.records import AttributeSets, Flags, Floats, Ints, Longs, freeze
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of nodes with their score; a node stands for `sizes[node]` interchangeable records.
+
+    Attributes:
+        left, right: nodes, left <= right, ordered by left, then right; left == right stands for
+            the pairs among the records of one node.
+        scores: distance of each pair (Eq. 8).
+        sizes: how many records each node stands for, shape (nodes,).
+        starts: its first record in canonical order, shape (nodes,).
+    """
+
+    left: Longs
+    right: Longs
+    scores: Floats
+    sizes: Longs
+    starts: Longs
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def counts(self) -> Floats:
+        """How many pairs of records each pair of nodes stands for."""
+        sizes = self.sizes.astype(np.float64)
+        own = sizes[self.left] * (sizes[self.left] - 1) / 2
+        return np.where(self.left == self.right, own, sizes[self.left] * sizes[self.right])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetPairs:
+    """Pairs of distinct sets i < j that share an attribute, least distant of each row i.
+
+    `compared` counts the pairs that share an attribute at all.
+    """
+
+    left: Longs
+    right: Longs
+    scores: Floats
+    compared: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def least_of_rows(left: Longs, scores: Floats) -> Flags:
+    """Eq. 9: marks the pairs of least score in each row, ties kept (`left` ascending)."""
+    if not len(left):
+        return np.zeros(0, dtype=np.bool_)
+    starts = np.flatnonzero(np.append(True, np.diff(left) > 0))
+    least = np.minimum.reduceat(scores, starts)
+    return np.asarray(scores == np.repeat(least, np.diff(np.append(starts, len(left)))))
+
+
+def least_set_pairs(
+    sets: AttributeSets, similar: sparse.csr_matrix, *, distance: Distance
+) -> SetPairs:
+    """Algorithm 2 and Eq. 9 on distinct sets; a pair that shares nothing is no pair.
+
+    Args:
+        sets: the distinct sets; their values are rows of `similar`.
+        similar: which values are similar, each to itself too.
+    """
+    members = _membership(sets, similar.shape[0])
+    reach = (members @ similar).tocsr()
+    covered = (reach > 0).astype(np.float32)
+    parts, compared = [], 0
+    for start in range(0, len(sets), BLOCK_ROWS):
+        block = slice(start, min(start + BLOCK_ROWS, len(sets)))
+        counts = _match_bounds(members, reach, covered, block)
+        compared += len(counts.rows)
+        parts.append(_least_of_block(sets, similar, counts, distance))
+    left, right, scores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return SetPairs(left, right, scores, compared)
+
+
+@dataclass(frozen=True, slots=True)
+class _MatchBounds:
+    """For pairs rows < columns: `most` matched pairs are possible; exact unless `unsure`."""
+
+    rows: Longs
+    columns: Longs
+    most: Floats
+    unsure: Flags
+
+
+def _membership(sets: AttributeSets, width: int) -> sparse.csr_matrix:
+    ones = np.ones(len(sets.concepts), dtype=np.float32)
+    return sparse.csr_matrix((ones, sets.concepts, sets.offsets), shape=(len(sets), width))
+
+
+def _match_bounds(
+    members: sparse.csr_matrix,
+    reach: sparse.csr_matrix,
+    covered: sparse.csr_matrix,
+    block: slice,
+) -> _MatchBounds:
+    """Bounds on |∩| from three sparse products.
+
+    The similar attributes of two records form a bipartite graph. No more pairs can be matched
+    than either side has attributes with a partner; and that many are, if on one side every
+    attribute has a single partner, or if only one pair is possible.
+    """
+    edges = _upper(reach[block] @ members.T, block.start)
+    partnered_right = _upper(covered[block] @ members.T, block.start)
+    partnered_left = _upper(members[block] @ covered.T, block.start)
+    most = np.minimum(partnered_right.data, partnered_left.data)
+    single = (edges.data == partnered_right.data) | (edges.data == partnered_left.data)
+    return _MatchBounds(
+        rows=edges.row.astype(np.int64) + block.start,
+        columns=edges.col.astype(np.int64),
+        most=most.astype(np.float64),
+        unsure=np.asarray((most > 1) & ~single),
+    )
+
+
+def _upper(product: sparse.spmatrix, first_row: int) -> sparse.coo_matrix:
+    """The entries right of the diagonal, ordered by row and column."""
+    ordered = product.tocsr()
+    ordered.sort_indices()
+    entries = ordered.tocoo()
+    keep = entries.col > entries.row + first_row
+    return sparse.coo_matrix(
+        (entries.data[keep], (entries.row[keep], entries.col[keep])), shape=entries.shape
+    )
+
+
+def _least_of_block(
+    sets: AttributeSets,
+    similar: sparse.csr_matrix,
+    bounds: _MatchBounds,
+    distance: Distance,
+) -> tuple[Longs, Longs, Floats]:
+    """Settle the unsure pairs that may be least of their row, then take the least."""
+    sizes = sets.sizes
+    both = (sizes[bounds.rows] + sizes[bounds.columns]).astype(np.float64)
+    shared = bounds.most.copy()
+    scores = record_distances(shared, both - shared, distance=distance)
+    waiting = bounds.unsure.copy()
+    while True:
+        least = least_of_rows(bounds.rows, scores)
+        settle = np.flatnonzero(least & waiting)
+        if not len(settle):
+            return bounds.rows[least], bounds.columns[least], scores[least]
+        for pair in settle:
+            left, right = sets.row(bounds.rows[pair]), sets.row(bounds.columns[pair])
+            shared[pair] = _matching_size(similar, left, right)
+        waiting[settle] = False
+        fixed = both[settle] - shared[settle]
+        scores[settle] = record_distances(shared[settle], fixed, distance=distance)
+
+
+def _matching_size(similar: sparse.csr_matrix, left: Ints, right: Ints) -> int:
+    graph = similar[left][:, right].tocsr()
+    partners = maximum_bipartite_matching(graph, perm_type="column")
+    return int((partners >= 0).sum())
+
+
+def paired_matches(
+    sets: AttributeSets,
+    similar: sparse.csr_matrix,
+    left: Longs,
+    right: Longs,
+) -> Floats:
+    """|∩| of Eq. 6 for the pairs (left[i], right[i]) of sets, shape (len(left),)."""
+    members = _membership(sets, similar.shape[0])
+    reach = (members @ similar).tocsr()
+    covered = (reach > 0).astype(np.float32)
+    edges = _paired_sums(reach[left], members[right])
+    partnered_right = _paired_sums(covered[left], members[right])
+    partnered_left = _paired_sums(members[left], covered[right])
+    shared = np.minimum(partnered_left, partnered_right)
+    unsure = (shared > 1) & (edges != partnered_left) & (edges != partnered_right)
+    for pair in np.flatnonzero(unsure):
+        rows = sets.row(int(left[pair])), sets.row(int(right[pair]))
+        shared[pair] = _matching_size(similar, *rows)
+    return shared
+
+
+def _paired_sums(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Floats:
+    return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
+
+
+def record_pairs(
+    set_pairs: SetPairs, sets: AttributeSets, first_records: Longs, *, distance: Distance
+) -> Pairs:
+    """Eq. 9 on records, with records of equal sets folded.
+
+    Records stand in canonical order, so those of one set are neighbours. All but the last of
+    them see the same records behind them (each other and all later sets), the last one sees
+    only later sets: so each set becomes one node for all but its last record and one for the
+    last, and the pairs of records are pairs of nodes.
+
+    Args:
+        first_records: first record of each set, and the end of the last, shape (sets + 1,).
+    """
+    sizes = np.diff(first_records)
+    node_sizes = np.stack([sizes - 1, np.ones_like(sizes)], axis=1).ravel()
+    starts = np.stack([first_records[:-1], first_records[1:] - 1], axis=1).ravel()
+    own = record_distances(
+        sets.sizes.astype(np.float64), sets.sizes.astype(np.float64), distance=distance
+    )
+    least = np.full(len(sets), np.inf)
+    least[set_pairs.left] = set_pairs.scores
+    body_last = _self_pairs(np.flatnonzero((sizes > 1) & (own <= least)), own)
+    body_keeps = (least <= own)[set_pairs.left] & (sizes[set_pairs.left] > 1)
+    later = _later_pairs(set_pairs, body_keeps)
+    left, right, scores = (np.concatenate(c) for c in zip(*body_last, *later, strict=True))
+    real = (node_sizes[left] > 0) & (node_sizes[right] > np.where(left == right, 1, 0))
+    order = np.lexsort((right[real], left[real]))
+    return Pairs(left[real][order], right[real][order], scores[real][order], node_sizes, starts)
+
+
+_Columns = tuple[Longs, Longs, Floats]
+
+
+def _self_pairs(chosen: Longs, own: Floats) -> list[_Columns]:
+    """Pairs among the records of one set: within the first node, and of it with the last."""
+    body, last = 2 * chosen, 2 * chosen + 1
+    return [(body, body, own[chosen]), (body, last, own[chosen])]
+
+
+def _later_pairs(pairs: SetPairs, body_keeps: Flags) -> list[_Columns]:
+    """Pairs with later sets: the last record's always, the others' where that is their least."""
+    parts: list[_Columns] = []
+    for side in (0, 1):
+        right = 2 * pairs.right + side
+        parts.append((2 * pairs.left + 1, right, pairs.scores))
+        parts.append((2 * pairs.left[body_keeps], right[body_keeps], pairs.scores[body_keeps]))
+    return parts

@@ -1,0 +1,148 @@
+"""What a clustering method is given: the distinct sets of a log, who holds them, and k and l.
+
+Methods work on distinct attribute sets, not on records: equal records always share a cluster, and
+whoever holds a set counts once however often they asked for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tasks.core.concepts import ConceptDistances
+from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
+from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
+from tasks.core.rows import take_rows
+
+WITHHELD = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Distinct sets to be put into clusters of at least k people and l sets.
+
+    Attributes:
+        costs: the graded cost of publishing one set in place of another.
+        counts: records of each set, shape (n,).
+        user_offsets, users: the distinct users of each set, ascending, as compressed rows.
+        k: distinct users that every cluster holds at least.
+        l: distinct sets that every cluster holds at least.
+    """
+
+    costs: SetCosts
+    counts: Longs
+    user_offsets: Longs
+    users: Ints = field(repr=False)
+    k: int
+    l: int  # noqa: E741  (the name of the parameter of l-diversity)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def solvable(self) -> bool:
+        """Whether the log as a whole is a cluster; if not, nothing is."""
+        return len(self) >= max(1, self.l) and len(np.unique(self.users)) >= self.k
+
+    def users_of(self, index: int) -> Ints:
+        return self.users[self.user_offsets[index] : self.user_offsets[index + 1]]
+
+    def part(self, chosen: Longs) -> Problem:
+        """The problem of some of the sets, with the distances of their concepts only."""
+        offsets, places = take_rows(self.costs.offsets, chosen)
+        used, classes = np.unique(self.costs.classes[places], return_inverse=True)
+        squares = self.costs.squares[np.ix_(used, used)]
+        user_offsets, user_places = take_rows(self.user_offsets, chosen)
+        return Problem(
+            costs=SetCosts(offsets, classes.astype(np.int32), squares),
+            counts=self.counts[chosen],
+            user_offsets=user_offsets,
+            users=self.users[user_places],
+            k=self.k,
+            l=self.l,
+        )
+
+
+def problem_of(
+    table: RecordTable,
+    distances: ConceptDistances,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+) -> Problem:
+    """The sets of a record table with their records and users."""
+    holding = np.flatnonzero(table.set_of >= 0)
+    sets, users = table.set_of[holding].astype(np.int64), table.users[holding]
+    width = int(users.max(initial=0)) + 1
+    held_sets, held_users = np.divmod(np.unique(sets * width + users), width)
+    bounds = np.searchsorted(held_sets, np.arange(len(table.sets) + 1))
+    return Problem(
+        costs=SetCosts.of(table.sets, distances),
+        counts=np.bincount(sets, minlength=len(table.sets)).astype(np.int64),
+        user_offsets=bounds.astype(np.int64),
+        users=held_users.astype(np.int32),
+        k=k,
+        l=l,
+    )
+
+
+def distinct_users(problem: Problem, labels: Ints, count: int) -> Longs:
+    """Distinct users behind each label 0 … count - 1."""
+    owner = np.repeat(labels.astype(np.int64), np.diff(problem.user_offsets))
+    width = int(problem.users.max(initial=0)) + 1
+    keys = np.unique(owner[owner >= 0] * width + problem.users[owner >= 0])
+    return np.bincount(keys // width, minlength=count).astype(np.int64)
+
+
+def renumbered(labels: Ints) -> Ints:
+    """The same clusters, numbered 0, 1, … in the order of their first sets."""
+    held = labels >= 0
+    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int32)
+    numbers[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    result = np.full(len(labels), WITHHELD, dtype=np.int32)
+    result[held] = numbers[inverse.ravel()]
+    return result
+
+
+def withheld_labels(problem: Problem) -> Ints:
+    return np.full(len(problem), WITHHELD, dtype=np.int32)
+
+
+def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
+    """Clusters of records from the labels of their sets; a medoid's first record is the centroid."""
+    set_labels = renumbered(labels_of_sets)
+    own_sets = table.set_of
+    labels = np.where(own_sets >= 0, set_labels[own_sets], WITHHELD).astype(np.int32)
+    first_records = np.searchsorted(own_sets, np.arange(len(table.sets)))
+    return Clusters(
+        labels=labels,
+        withheld=(own_sets >= 0) & (labels < 0),
+        centroids=first_records[medoids(problem, set_labels)].astype(np.int32),
+    )
+
+
+def medoids(problem: Problem, labels: Ints) -> Longs:
+    """For each label the member set of least total cost to the records, ties by order.
+
+    In a very large cluster only its most frequent sets are tried.
+    """
+    held = np.flatnonzero(labels >= 0)
+    order = held[np.argsort(labels[held], kind="stable")]
+    bounds = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    groups = np.split(order, bounds[1:]) if len(order) else []
+    return np.array([_medoid(problem, group) for group in groups], dtype=np.int64)
+
+
+def _medoid(problem: Problem, members: Longs) -> int:
+    if len(members) == 1:
+        return int(members[0])
+    part = problem.part(members)
+    frequent = np.argsort(-part.counts, kind="stable")[:CENTRE_CANDIDATES]
+    candidates = np.sort(frequent).tolist()
+    totals = [float(part.costs.to(part.costs.row(i)) @ part.counts) for i in candidates]
+    return int(members[candidates[int(np.argmin(np.round(totals, 6)))]])

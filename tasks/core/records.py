@@ -1,0 +1,225 @@
+"""The values that travel between phases: small, immutable, integers after analysis.
+
+Arrays are read-only. Fields that hold raw text are kept out of ``repr`` so that an accidental
+log line shows nothing. Prefect walks lists, tuples and dataclasses but not arrays, so whatever
+grows with the log is an array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Strings = NDArray[np.object_]
+Flags = NDArray[np.bool_]
+
+NO_TIME: Final = np.iinfo(np.int64).min
+"""Stands for a missing time in arrays of seconds since 1970 (UTC)."""
+
+
+def freeze(value: Any) -> None:
+    """Make every array field of a dataclass read-only."""
+    for entry in fields(value):
+        content = getattr(value, entry.name)
+        if isinstance(content, np.ndarray):
+            content.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryLog:
+    """What `read` found: one entry per accepted row, and the rows that were set aside.
+
+    Attributes:
+        texts: query text as read, shape (n,).
+        users: rank of the row's user id among the sorted distinct ids, shape (n,); the ids
+            themselves end here.
+        times: seconds since 1970 (UTC) or NO_TIME, shape (n,).
+        sources: names of the files read, in the order in which they were read.
+        reject_sources: index into `sources` for each row set aside, shape (r,).
+        reject_rows: its row number in that file, counted from 1, shape (r,).
+        reject_reasons: why, in words without any of its text, shape (r,).
+        has_users: False if the log has no user column and every row counts as one person.
+        has_times: False if the log has no time column.
+    """
+
+    texts: Strings = field(repr=False)
+    users: Ints = field(repr=False)
+    times: Longs = field(repr=False)
+    sources: tuple[str, ...]
+    reject_sources: Ints = field(repr=False)
+    reject_rows: Longs = field(repr=False)
+    reject_reasons: Strings = field(repr=False)
+    has_users: bool
+    has_times: bool
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def user_count(self) -> int:
+        return int(self.users.max()) + 1 if len(self.users) else 0
+
+    @property
+    def rows_read(self) -> int:
+        """Rows seen, accepted or not."""
+        return len(self.texts) + len(self.reject_rows)
+
+
+WORD, ATTRIBUTE, IDENTIFIER = 0, 1, 2
+"""Kinds of items of a query: a plain word, an attribute, something that is never published."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryForms:
+    """The distinct queries of a log, cut into items, in canonical order.
+
+    Canonical order is by attribute set, then by weights, then by text: it does not depend on
+    the order of the rows, and queries of equal sets stand side by side.
+
+    Attributes:
+        item_offsets: rows of items: form f holds items item_offsets[f] to item_offsets[f + 1].
+        item_words: what the item says, as an index into RecordTable.words.
+        item_kinds: WORD, ATTRIBUTE or IDENTIFIER.
+        item_concepts: the concept of an attribute as mentioned, else -1.
+        item_slots: the attribute (0, 1, … within the form) that stands for it, else -1.
+        attribute_offsets, attributes, weights: the attributes of each form after Algorithm 1,
+            ascending, and how many mentions each stands for.
+    """
+
+    item_offsets: Longs
+    item_words: Ints
+    item_kinds: Ints
+    item_concepts: Ints
+    item_slots: Ints
+    attribute_offsets: Longs
+    attributes: Ints
+    weights: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.item_offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeSets:
+    """The distinct attribute sets of a log in ascending order, as compressed rows."""
+
+    offsets: Longs
+    concepts: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> Longs:
+        return np.diff(self.offsets)
+
+    def row(self, index: int) -> Ints:
+        return self.concepts[self.offsets[index] : self.offsets[index + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordTable:
+    """The log after analysis: integers only, records in canonical order (form, time, user).
+
+    Attributes:
+        forms: the distinct queries.
+        sets: their distinct, non-empty attribute sets.
+        set_of_form: set of each form, or -1 for a form without attributes.
+        form_of: form of each record, ascending, shape (n,).
+        users, times: of each record, shape (n,).
+        words: the vocabulary; only `write` may look at it.
+        fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
+    """
+
+    forms: QueryForms
+    sets: AttributeSets
+    set_of_form: Ints
+    form_of: Ints
+    users: Ints
+    times: Longs
+    words: Strings = field(repr=False)
+    fillers: Flags
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.form_of)
+
+    @property
+    def set_of(self) -> Ints:
+        """Attribute set of each record, or -1, shape (n,)."""
+        return self.set_of_form[self.form_of]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """A partition of the records that hold attributes.
+
+    Attributes:
+        labels: cluster of each record, or -1 for one without attributes or withheld, shape (n,).
+        withheld: records set aside because no cluster of >= k people took them, shape (n,).
+        centroids: the record that stands for each cluster, or -1 if its method has none.
+    """
+
+    labels: Ints
+    withheld: Flags
+    centroids: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def count(self) -> int:
+        return len(self.centroids)
+
+
+TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
+"""How finely a time is published."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What is published: classes of records that publish the same row.
+
+    Attributes:
+        class_of: class of each record, or -1 for a withheld one, shape (n,).
+        term_offsets, terms: the words of each class's query, in order: an index into
+            RecordTable.words, or, if negative, -1 - concept.
+        concept_offsets, concepts: the published concepts of each class, ascending.
+        times: start of the published time span of each class, or NO_TIME.
+        precisions: TIME_NONE, TIME_MONTH, TIME_DAY or TIME_HOUR of each class.
+        clusters: cluster of each class, or -1 for records without attributes.
+    """
+
+    class_of: Ints
+    term_offsets: Longs
+    terms: Ints
+    concept_offsets: Longs
+    concepts: Ints
+    times: Longs
+    precisions: Ints
+    clusters: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def class_count(self) -> int:
+        return len(self.clusters)
+
+    @property
+    def published(self) -> Flags:
+        return self.class_of >= 0

@@ -1,0 +1,39 @@
+"""Small helpers for compressed rows (offsets and values) and for times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, Ints, Longs
+
+
+def compress(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
+    """Offsets and values of a list of rows."""
+    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    parts = [np.asarray(row, dtype=np.int32) for row in rows]
+    return offsets, np.concatenate([*parts, np.zeros(0, dtype=np.int32)])
+
+
+def split_rows(offsets: Longs, values: Ints) -> list[Ints]:
+    """The rows one by one."""
+    bounds = offsets.tolist()
+    return [values[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
+    """New offsets, and the places of the values, of the chosen rows in their order."""
+    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    places = np.repeat(offsets[:-1][chosen] - new_offsets[:-1], lengths)
+    return new_offsets, places + np.arange(new_offsets[-1])
+
+
+def cut_times(times: Longs, precision: int) -> Longs:
+    """The start of the hour, day or month of each time; NO_TIME for anything coarser."""
+    unit = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}.get(precision)
+    if unit is None:
+        return np.full(len(times), NO_TIME, dtype=np.int64)
+    seconds = times.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype("datetime64[s]")
+    return np.where(times == NO_TIME, NO_TIME, seconds.astype(np.int64))

@@ -1,0 +1,70 @@
+"""A last look at what is about to be published: no identifier may arise from what is left.
+
+Dropping a word may bring two others together that read as a name. Such words are dropped too,
+from the whole class of rows, so rows stay shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from tasks.core.records import Release, Strings
+from tasks.core.rows import compress, split_rows, take_rows
+
+CONCEPT_MARK = "|"
+"""Stands where a concept is said: concepts are published for k people, they are not words."""
+
+
+class Span(Protocol):
+    """A stretch of characters."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+Find = Callable[[str], Sequence[Span]]
+
+
+def scrub(release: Release, words: Strings, find: Find) -> Release:
+    """Drop the words of each class in which `find` sees an identifier; empty rows go."""
+    rows = [
+        _scrubbed(row.tolist(), words, find)
+        for row in split_rows(release.term_offsets, release.terms)
+    ]
+    kept = np.array([len(row) > 0 for row in rows], dtype=np.bool_)
+    term_offsets, terms = compress([row for row in rows if row])
+    concept_offsets, places = take_rows(release.concept_offsets, np.flatnonzero(kept))
+    number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+    return replace(
+        release,
+        class_of=number[release.class_of],
+        term_offsets=term_offsets,
+        terms=terms,
+        concept_offsets=concept_offsets,
+        concepts=release.concepts[places],
+        times=release.times[kept],
+        precisions=release.precisions[kept],
+        clusters=release.clusters[kept],
+    )
+
+
+def _scrubbed(terms: list[int], words: Strings, find: Find) -> list[int]:
+    """The terms without those that take part in an identifier, looked at until none does."""
+    while True:
+        said = [words[term] if term >= 0 else CONCEPT_MARK for term in terms]
+        spans = find(" ".join(said))
+        ends = np.cumsum([len(text) + 1 for text in said])
+        named = [
+            any(span.start < end - 1 and end - len(text) - 1 < span.end for span in spans)
+            for text, end in zip(said, ends.tolist(), strict=True)
+        ]
+        kept = [term for term, hit in zip(terms, named, strict=True) if term < 0 or not hit]
+        if len(kept) == len(terms):
+            return terms
+        terms = kept

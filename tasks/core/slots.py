@@ -1,0 +1,141 @@
+"""What a cluster publishes: one set of concepts for all its records (paper §3.3, lines 16–17).
+
+Candidates are the members' concepts and the ancestors that several of them have in common: a
+centroid value where members are similar, a node of their common branch where they are not. From
+the cluster's medoid, and from nothing, slots are added, dropped and replaced while that lowers
+what the records lose plus what is made up (Eq. 12 in both directions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.distances import paired_distances
+from tasks.core.lineage import Lineage
+from tasks.core.members import Members
+from tasks.core.records import Flags, Floats, Ints, Longs, freeze
+from tasks.core.rows import take_rows
+from tasks.core.slot_candidates import Batch, Pool, batch_choices, batches, gather_candidates
+from tasks.core.slot_candidates import member_marks
+from tasks.core.slot_search import SlotChoices, search_slots
+from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
+
+MOST_MEDOIDS = 16
+"""The medoid is looked for among so many of the most frequent members."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedSets:
+    """What each cluster publishes.
+
+    Attributes:
+        offsets, concepts: published concepts of each cluster, ascending, as compressed rows.
+        replacements: for each attribute of the members the published concept nearest to it,
+            ties by concept, or NO_CONCEPT where its cluster publishes none.
+    """
+
+    offsets: Longs
+    concepts: Ints
+    replacements: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def publish_sets(
+    members: Members, taxonomy: Taxonomy, *, inclusive: bool = False
+) -> PublishedSets:
+    """For each cluster the set that costs its records least, as far as the search sees."""
+    lineage = Lineage.of(members.concepts, taxonomy, inclusive=inclusive)
+    pool = gather_candidates(members, lineage)
+    chosen = np.zeros(len(pool.candidates), dtype=np.bool_)
+    for batch in batches(pool):
+        choices = batch_choices(pool, batch, members, lineage, taxonomy)
+        marks = _best_marks(choices, _medoid_marks(choices, pool, batch, members))
+        real = batch.candidates >= 0
+        chosen[batch.candidates[real]] = marks[real]
+    offsets, concepts = _named(members, pool, chosen, lineage, taxonomy)
+    replaced = _nearest(members, offsets, concepts, taxonomy, inclusive=inclusive)
+    return PublishedSets(offsets, concepts, replaced)
+
+
+def _medoid_marks(choices: SlotChoices, pool: Pool, batch: Batch, members: Members) -> Flags:
+    """The classes of the member that costs its cluster least, ties to the more frequent one."""
+    best = member_marks(pool, batch, members, 0)
+    least = choices.totals(best)
+    sizes = members.cluster_sizes[batch.clusters]
+    for rank in range(1, min(MOST_MEDOIDS, int(sizes.max()))):
+        marks = member_marks(pool, batch, members, rank)
+        totals = choices.totals(marks)
+        better = totals < least - 1e-9
+        best[better], least[better] = marks[better], totals[better]
+    return best
+
+
+def _best_marks(choices: SlotChoices, start: Flags) -> Flags:
+    """The better of two searches: from the medoid and from nothing."""
+    from_medoid = search_slots(choices, start)
+    from_nothing = search_slots(choices, np.zeros_like(start))
+    better = choices.totals(from_nothing) < choices.totals(from_medoid) - 1e-9
+    return np.where(better[:, None], from_nothing, from_medoid)
+
+
+def _named(
+    members: Members, pool: Pool, chosen: Flags, lineage: Lineage, taxonomy: Taxonomy
+) -> tuple[Longs, Ints]:
+    """A concept for each chosen class: at or above most mentions that it stands for, ties by id.
+
+    Concepts of a class are equally far from everything, but only some are true of the members.
+    """
+    offsets = np.concatenate(([0], np.cumsum(chosen)))[pool.offsets]
+    classes = pool.candidates[chosen]
+    stands_for = _nearest(
+        members, offsets, lineage.examples[classes], taxonomy, inclusive=lineage.inclusive
+    )
+    attribute, above = _at_or_above(members.concepts, taxonomy)
+    labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    slot_keys = labels * len(lineage) + classes
+    keys = members.attribute_labels[attribute] * len(lineage) + lineage.class_of(above)
+    held = np.isin(keys, slot_keys)
+    attribute, above, keys = attribute[held], above[held], keys[held]
+    slots = np.searchsorted(slot_keys, keys)
+    own = stands_for[attribute] == lineage.examples[classes[slots]]
+    names = _heaviest_names(slots, above, own * members.weights[attribute], len(taxonomy))
+    order = np.lexsort((names, labels))
+    return offsets, names[order]
+
+
+def _at_or_above(concepts: Ints, taxonomy: Taxonomy) -> tuple[Longs, Ints]:
+    """Each concept with itself and with each of its ancestors: its place, and the other one."""
+    offsets, places = take_rows(taxonomy.ancestor_offsets, concepts)
+    owner = np.repeat(np.arange(len(concepts)), np.diff(offsets))
+    every = np.arange(len(concepts))
+    return np.concatenate([every, owner]), np.concatenate([concepts, taxonomy.ancestors[places]])
+
+
+def _heaviest_names(slots: Longs, names: Ints, weights: Floats, width: int) -> Ints:
+    """For each slot 0, 1, … the name of greatest total weight, ties by name."""
+    keys, inverse = np.unique(slots * width + names, return_inverse=True)
+    totals = np.bincount(inverse, weights, minlength=len(keys))
+    order = np.lexsort((keys, -totals, keys // width))
+    first = np.unique(keys[order] // width, return_index=True)[1]
+    return (keys[order][first] % width).astype(np.int32)
+
+
+def _nearest(
+    members: Members, offsets: Longs, concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool
+) -> Ints:
+    """The published concept nearest to each attribute of the members, ties by concept."""
+    _, places = take_rows(offsets, members.attribute_labels)
+    counts = np.diff(offsets)[members.attribute_labels]
+    owner = np.repeat(np.arange(len(members.concepts)), counts)
+    distances = paired_distances(
+        taxonomy, members.concepts[owner], concepts[places], inclusive=inclusive
+    )
+    order = np.lexsort((concepts[places], distances, owner))
+    first = np.unique(owner[order], return_index=True)[1]
+    nearest = np.full(len(members.concepts), NO_CONCEPT, dtype=np.int32)
+    nearest[owner[order][first]] = concepts[places][order][first]
+    return nearest

@@ -1,0 +1,305 @@
+"""Proof that a written release keeps its promise, clause by clause (SPEC §3.3 and §3.4).
+
+The verifier trusts nobody: it is given the columns and rows as they were read back from the file,
+and for each row the person and the original attribute set behind it. It shares no code with
+redaction or with the writer. Faults name clauses, counts and row numbers, never a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from operator import gt
+from typing import Final
+
+import numpy as np
+
+from tasks.core.evidence import (
+    CLUSTER,
+    COLUMNS,
+    CONCEPTS,
+    QUERY,
+    TIME,
+    Evidence,
+    classify,
+    distinct_members,
+    in_cells,
+    in_classes,
+    in_rows,
+    numbered,
+    rows_of_groups,
+    shared_by_too_few,
+)
+from tasks.core.evidence import Promise as Promise
+from tasks.core.records import Ints, Longs
+
+GUARANTEES: Final = ("strict", "terms", "paper")
+K_ANONYMOUS: Final = ("strict", "terms")
+
+TIME_FORM: Final = re.compile(
+    "|([0-9]{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])( ([01][0-9]|2[0-3]))?)?)"
+)
+"""Nothing, a month, a day or an hour."""
+
+DAY_LENGTH: Final = len("YYYY-MM-DD")
+CLUSTER_FORM: Final = re.compile("|[1-9][0-9]*")
+UNMATCHED: Final = "not proven, because it is not known who stands behind each row"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One thing a release promises, in plain words, and how it is found broken.
+
+    Attributes:
+        says: the promise; {k} and {l} stand for the release's numbers.
+        breach: how the clause is broken, or None if it holds.
+        guarantees: the guarantees that include it.
+        needs_people: whether it can be judged only with the side table.
+    """
+
+    says: str
+    breach: Callable[[Evidence], str | None]
+    guarantees: tuple[str, ...] = GUARANTEES
+    needs_people: bool = False
+
+
+def faults(
+    header: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+    users: Ints,
+    sets: Ints,
+    promise: Promise,
+    *,
+    plain_words: Callable[[str], str | None],
+    find_identifiers: Callable[[str], Sequence[object]],
+) -> list[str]:
+    """One sentence per broken clause; an empty list is a proof.
+
+    Args:
+        header: names of the columns as read back.
+        rows: the rows below it, in the order of the file.
+        users: the person behind each row, shape (n,).
+        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
+        promise: what the release promises.
+        plain_words: gives the words of a WordNet name, None if WordNet has no such concept.
+        find_identifiers: gives the direct identifiers in a text.
+    """
+    classes, class_of = classify(rows)
+    evidence = Evidence(
+        header=header,
+        rows=rows,
+        users=users,
+        sets=sets,
+        promise=promise,
+        classes=classes,
+        class_of=class_of,
+        cluster_of_class=numbered((row[CLUSTER] for row in classes), none=""),
+        plain_words=plain_words,
+        find_identifiers=find_identifiers,
+    )
+    return [
+        f"{_sentence(clause, promise)}: {breach}"
+        for clause in _clauses_of(promise)
+        if (breach := _breach(clause, evidence)) is not None
+    ]
+
+
+def promised(promise: Promise) -> list[str]:
+    """Every clause that `faults` judges for this promise, in plain words and in its order."""
+    return [_sentence(clause, promise) for clause in _clauses_of(promise)]
+
+
+def _clauses_of(promise: Promise) -> list[Clause]:
+    # An unknown guarantee is a fault by itself and must not make the proof any easier.
+    known = promise.guarantee in GUARANTEES
+    return [c for c in CLAUSES if promise.guarantee in c.guarantees or not known]
+
+
+def _sentence(clause: Clause, promise: Promise) -> str:
+    return clause.says.format(k=promise.k, l=promise.l)
+
+
+def _breach(clause: Clause, evidence: Evidence) -> str | None:
+    if clause.needs_people and not evidence.people_known:
+        return UNMATCHED
+    return clause.breach(evidence)
+
+
+def _concepts(cell: str) -> list[str]:
+    return cell.split(";") if cell else []
+
+
+def _unknown_promise(evidence: Evidence) -> str | None:
+    promise = evidence.promise
+    known = promise.guarantee in GUARANTEES and promise.k >= 2 and promise.l >= 1
+    return None if known else "broken by the promise kept in the store"
+
+
+def _other_columns(evidence: Evidence) -> str | None:
+    if tuple(evidence.header) == COLUMNS:
+        return None
+    return f"broken by the header of {len(evidence.header)} columns"
+
+
+def _other_widths(evidence: Evidence) -> str | None:
+    return in_rows(~evidence.readable)
+
+
+def _miscounted_rows(evidence: Evidence) -> str | None:
+    rows, published = len(evidence.rows), evidence.promise.published
+    if evidence.people_known and rows == published:
+        return None
+    people = f"{len(evidence.users)} people, {len(evidence.sets)} attribute sets"
+    return f"broken by the counts: {rows} rows, {people}, {published} published"
+
+
+def _lost_records(evidence: Evidence) -> str | None:
+    promise = evidence.promise
+    parts = (promise.published, promise.withheld, promise.rejected)
+    if min(parts) >= 0 and sum(parts) == promise.read:
+        return None
+    sums = "{} published + {} withheld + {} rejected".format(*parts)
+    return f"broken by the counts: {promise.read} read, but {sums}"
+
+
+def _unsorted(evidence: Evidence) -> str | None:
+    falls = map(gt, evidence.rows, islice(evidence.rows, 1, None))
+    return in_rows(np.fromiter(chain((False,), falls), dtype=np.bool_))
+
+
+def _empty_queries(evidence: Evidence) -> str | None:
+    return in_cells(evidence, QUERY, lambda query: not query.strip())
+
+
+def _odd_times(evidence: Evidence) -> str | None:
+    return in_cells(evidence, TIME, lambda time: TIME_FORM.fullmatch(time) is None)
+
+
+def _fine_times(evidence: Evidence) -> str | None:
+    return in_cells(evidence, TIME, lambda time: len(time) > DAY_LENGTH)
+
+
+def _odd_clusters(evidence: Evidence) -> str | None:
+    return in_cells(evidence, CLUSTER, lambda number: CLUSTER_FORM.fullmatch(number) is None)
+
+
+def _unknown_concepts(evidence: Evidence) -> str | None:
+    def breaks(cell: str) -> bool:
+        return any(evidence.plain_words(name) is None for name in _concepts(cell))
+
+    return in_cells(evidence, CONCEPTS, breaks)
+
+
+def _disordered_concepts(evidence: Evidence) -> str | None:
+    def breaks(cell: str) -> bool:
+        return _concepts(cell) != sorted(set(_concepts(cell)))
+
+    return in_cells(evidence, CONCEPTS, breaks)
+
+
+def _stray_concepts(evidence: Evidence) -> str | None:
+    stray = (bool(row[CONCEPTS]) and not row[CLUSTER] for row in evidence.classes)
+    return in_classes(evidence, stray)
+
+
+def _unsaid_concepts(evidence: Evidence) -> str | None:
+    """A concept that WordNet lacks has no words: that is for the clause about such concepts."""
+    phrases = _phrases(evidence)
+    texts = ((f" {row[QUERY]} ", phrases[row[CONCEPTS]]) for row in evidence.classes)
+    return in_classes(evidence, (any(p not in text for p in expected) for text, expected in texts))
+
+
+def _phrases(evidence: Evidence) -> dict[str, list[str]]:
+    """The words of the concepts of each cell, longest first, with a blank on either side."""
+    return {
+        cell: sorted(
+            (f" {words} " for name in _concepts(cell) if (words := evidence.plain_words(name))),
+            key=lambda phrase: (-len(phrase), phrase),
+        )
+        for cell in {row[CONCEPTS] for row in evidence.classes}
+    }
+
+
+def _identifiers(evidence: Evidence) -> str | None:
+    """Looks at the words beside the concepts: those may be called as people are, *john dory*."""
+    phrases = _phrases(evidence)
+
+    def named(query: str, concepts: str) -> bool:
+        text = f" {query} "
+        for phrase in phrases[concepts]:
+            text = text.replace(phrase, " | ", 1)
+        return len(evidence.find_identifiers(text.strip())) > 0
+
+    known = {cells: named(*cells) for cells in {(r[QUERY], r[CONCEPTS]) for r in evidence.classes}}
+    return in_classes(evidence, (known[row[QUERY], row[CONCEPTS]] for row in evidence.classes))
+
+
+def _small_clusters(evidence: Evidence) -> str | None:
+    return shared_by_too_few(evidence.cluster_of, evidence.users, evidence.promise.k)
+
+
+def _mixed_clusters(evidence: Evidence) -> str | None:
+    published = numbered(row[CONCEPTS] for row in evidence.classes)
+    mixed = distinct_members(evidence.cluster_of_class, published) > 1
+    return in_rows(rows_of_groups(evidence.cluster_of, mixed))
+
+
+def _uniform_clusters(evidence: Evidence) -> str | None:
+    return shared_by_too_few(evidence.cluster_of, evidence.sets, evidence.promise.l)
+
+
+def _padded_clusters(evidence: Evidence) -> str | None:
+    """People who never held an attribute hide nobody who did."""
+    return in_rows((evidence.cluster_of >= 0) & (evidence.sets < 0))
+
+
+def _lonely_rows(evidence: Evidence) -> str | None:
+    return shared_by_too_few(evidence.class_of, evidence.users, evidence.promise.k)
+
+
+def _rare_words(evidence: Evidence) -> str | None:
+    texts = [row[QUERY] for row in evidence.classes]
+    words = numbered(chain.from_iterable(text.split(" ") for text in texts), none="")
+    lengths = np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
+    people = distinct_members(*_uses(words, lengths, evidence))
+    rare = rows_of_groups(words, people < evidence.promise.k)
+    sayers = np.repeat(np.arange(len(texts)), lengths)
+    say_rare = np.bincount(sayers[rare], minlength=len(texts)) > 0
+    return in_rows(rows_of_groups(evidence.class_of, say_rare))
+
+
+def _uses(words: Longs, lengths: Longs, evidence: Evidence) -> tuple[Longs, Ints]:
+    """Every word of every row and who said it, given the words of the classes end to end."""
+    class_of = evidence.class_of[evidence.readable]
+    row_lengths = lengths[class_of]
+    starts, row_starts = np.cumsum(lengths) - lengths, np.cumsum(row_lengths) - row_lengths
+    places = np.arange(row_lengths.sum()) + np.repeat(starts[class_of] - row_starts, row_lengths)
+    return words[places], np.repeat(evidence.users[evidence.readable], row_lengths)
+
+
+CLAUSES: Final = (
+    Clause("the promise is strict, terms or paper, with k of 2 or more", _unknown_promise),
+    Clause("the columns are query, concepts, time, cluster: no user key", _other_columns),
+    Clause("every row has four fields", _other_widths),
+    Clause("every row stands for one record of one person", _miscounted_rows),
+    Clause("every record read was published, withheld or rejected", _lost_records),
+    Clause("rows are ordered by what they publish", _unsorted),
+    Clause("every row says something", _empty_queries),
+    Clause("times are months, days or hours, never full timestamps", _odd_times),
+    Clause("clusters are positive whole numbers", _odd_clusters),
+    Clause("every published concept exists in WordNet", _unknown_concepts),
+    Clause("the concepts of a row are sorted, each named once", _disordered_concepts),
+    Clause("rows without a cluster publish no concepts", _stray_concepts),
+    Clause("every query says its concepts in plain words", _unsaid_concepts),
+    Clause("no query holds a direct identifier", _identifiers),
+    Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True),
+    Clause("all rows of a cluster publish the same concepts", _mixed_clusters, K_ANONYMOUS),
+    Clause("every cluster hides at least {l} original sets", _uniform_clusters, K_ANONYMOUS, True),
+    Clause("only records with attributes have a cluster", _padded_clusters, K_ANONYMOUS, True),
+    Clause("every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True),
+    Clause("every word is used by at least {k} people", _rare_words, ("terms",), True),
+    Clause("no time is finer than the day", _fine_times, ("terms",)),
+)
+"""All that is promised, in the order in which it is judged and reported."""

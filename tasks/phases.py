@@ -1,0 +1,354 @@
+"""The phases of a release, in the order of the data (paper Figure 1).
+
+Each function joins the pure algorithms of `core` to the outside world of `adapters`. They know
+nothing of Prefect: `steps` wraps each as a task, and `--bare` calls them as they are.
+"""
+
+from __future__ import annotations
+
+import platform
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import lru_cache, wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from tasks.adapters import people
+from tasks.adapters import release as release_files
+from tasks.adapters.querylog import read_logs
+from tasks.adapters.release import Draft
+from tasks.adapters.report import write_report
+from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.wordnet import WordNet, load_wordnet
+from tasks.core.adaptive import adaptive_labels
+from tasks.core.analysis import build_record_table
+from tasks.core.clusters import cluster_as_printed
+from tasks.core.concepts import ConceptDistances, measure_concepts
+from tasks.core.costs import SetCosts, dataset_centre
+from tasks.core.counts import cluster_sizes, count_release
+from tasks.core.errors import (
+    InputError,
+    LogveilError,
+    NothingToRelease,
+    UnexpectedError,
+    VerificationFailed,
+)
+from tasks.core.mdav import mdav_labels
+from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
+from tasks.core.members import members_of
+from tasks.core.pairs import SetPairs, least_set_pairs
+from tasks.core.paper_redaction import redact_as_printed
+from tasks.core.problem import Problem, clusters_of, problem_of
+from tasks.core.published import dissolve_bare, place_attributes
+from tasks.core.records import Clusters, Ints, QueryLog, RecordTable, Release
+from tasks.core.risk import diversity, linkage_risk
+from tasks.core.rows import split_rows
+from tasks.core.scrubbing import scrub
+from tasks.core.slots import publish_sets
+from tasks.core.strict_redaction import redact_strictly
+from tasks.core.terms_redaction import redact_by_terms
+from tasks.core.topics import TopicMap, map_topics
+from tasks.core.verification import Promise
+from tasks.core.vmdav import vmdav_labels
+from tasks.progress import Progress
+from tasks.settings import Settings
+
+VERSION = "0.1.0"
+ROOT = Path(__file__).parent.parent
+METHODS: dict[str, Callable[[Problem], Ints]] = {
+    "adaptive": adaptive_labels,
+    "mdav": mdav_labels,
+    "vmdav": vmdav_labels,
+}
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def contained(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let only our own errors out of a phase.
+
+    Any other exception may quote the row it stumbled over, and Prefect stores messages: its
+    kind and place are told, its message and its chain are not.
+    """
+
+    @wraps(phase)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return phase(*args, **kwargs)
+        except LogveilError:
+            raise
+        except Exception as fault:
+            told = _told(phase.__name__, fault)
+        # Outside the handler, so that the original is not even kept as context.
+        raise told
+
+    return run
+
+
+def _told(phase: str, fault: Exception) -> LogveilError:
+    if isinstance(fault, OSError) and fault.strerror:
+        return InputError(f"{phase}: {fault.strerror}; free space or permissions may be missing")
+    own = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for frame in traceback.extract_tb(fault.__traceback__)
+        if ROOT in Path(frame.filename).parents
+    ]
+    return UnexpectedError(
+        f"{phase} failed: {type(fault).__name__} at {own[-1]}; please report this with the version"
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """What `compare` found: distances of concepts, and the least distant pairs of sets.
+
+    `set_pairs` is None for methods that do not work on pairs.
+    """
+
+    distances: ConceptDistances
+    set_pairs: SetPairs | None
+
+
+@lru_cache(maxsize=1)
+def wordnet(store: str) -> WordNet:
+    """WordNet, loaded once a process."""
+    try:
+        return load_wordnet(Path(store))
+    except OSError as fault:
+        raise InputError(f"cannot use --store {store}: {fault.strerror}") from None
+
+
+@lru_cache(maxsize=1)
+def topic_map(store: str, topics: str | None) -> TopicMap:
+    """The sensitive branches, mapped once a process."""
+    path = Path(topics) if topics else DEFAULT_TOPICS
+    return map_topics(read_topics(path), wordnet(store).taxonomy)
+
+
+@contained
+def read(settings: Settings, progress: Progress) -> QueryLog:
+    """Read the log files; fewer people than k can never be released."""
+    log = read_logs(
+        settings.logs, format=settings.format, columns=settings.columns, progress=progress
+    )
+    if log.user_count < settings.k:
+        raise NothingToRelease(
+            f"nothing can be released: {len(log.texts)} usable rows by {log.user_count} users, "
+            f"but k = {settings.k} ({len(log.reject_rows)} of {log.rows_read} rows set aside)"
+        )
+    return log
+
+
+@contained
+def analyse(settings: Settings, log: QueryLog, progress: Progress) -> RecordTable:
+    """§3.1: find attributes and identifiers; from here on there are only integers."""
+    # spaCy takes a second to import and only this phase needs it.
+    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
+    from tasks.core.attributes import AttributeFinder
+
+    knowledge = wordnet(settings.store)
+    sensitive = topic_map(settings.store, settings.topics).sensitive
+    finder = AttributeFinder(knowledge.lexicon, sensitive, settings.scope, STOPS)
+    nlp = build_pipeline(load_identifier_finder(), finder, settings.spacy_model)
+    normalised = np.array([normalise(text) for text in log.texts], dtype=object)
+    texts, text_of = np.unique(normalised, return_inverse=True)
+    return build_record_table(
+        texts.tolist(),
+        read_items(nlp, texts.tolist(), progress),
+        text_of.astype(np.int32),
+        log.users,
+        log.times,
+        knowledge.taxonomy,
+        stop_words=STOPS,
+        threshold=settings.threshold,
+        inclusive=settings.inclusive,
+    )
+
+
+@contained
+def compare(settings: Settings, table: RecordTable) -> Comparison:
+    """§3.1–3.2: distances of concepts (Eq. 1) and, for the paper's method, of records (Eq. 8)."""
+    taxonomy = wordnet(settings.store).taxonomy
+    concepts = np.unique(table.sets.concepts)
+    distances = measure_concepts(taxonomy, concepts, inclusive=settings.inclusive)
+    if settings.method != "paper":
+        return Comparison(distances, None)
+    similar = distances.similar(settings.threshold)
+    sets = distances.in_classes(table.sets)
+    return Comparison(distances, least_set_pairs(sets, similar, distance=settings.distance))
+
+
+@contained
+def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> Clusters:
+    """§3.3: clusters of at least k people."""
+    if comparison.set_pairs is not None:
+        return cluster_as_printed(
+            table, comparison.set_pairs, k=settings.k, distance=settings.distance
+        )
+    problem = problem_of(table, comparison.distances, k=settings.k, l=settings.l)
+    return clusters_of(table, METHODS[settings.method](problem), problem)
+
+
+@contained
+def redact(
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
+) -> Release:
+    """§3.3: what each record publishes."""
+    from tasks.adapters.identifiers import load_identifier_finder
+
+    found = _redacted(settings, table, comparison, clusters)
+    release = scrub(found, table.words, load_identifier_finder().find)
+    if not release.published.any():
+        raise NothingToRelease(
+            f"nothing can be released: no row can be shared by k = {settings.k} users"
+        )
+    return release
+
+
+def _redacted(
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
+) -> Release:
+    taxonomy = wordnet(settings.store).taxonomy
+    if settings.guarantee == "paper":
+        return redact_as_printed(
+            table, clusters, comparison.distances, taxonomy, threshold=settings.threshold
+        )
+    sets = publish_sets(
+        members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive
+    )
+    speaking, rows = dissolve_bare(clusters, split_rows(sets.offsets, sets.concepts))
+    published = place_attributes(
+        table, speaking, rows, taxonomy, inclusive=settings.inclusive
+    )
+    redaction = redact_strictly if settings.guarantee == "strict" else redact_by_terms
+    return redaction(table, speaking, published, k=settings.k)
+
+
+@contained
+def measure(
+    settings: Settings,
+    log: QueryLog,
+    table: RecordTable,
+    comparison: Comparison,
+    clusters: Clusters,
+    release: Release,
+) -> dict[str, Any]:
+    """§4.1 and beyond: what the release costs and what risk is left."""
+    return {
+        "settings": settings.published(),
+        "versions": {
+            "logveil": VERSION,
+            "wordnet": f"3.0 ({wordnet(settings.store).version})",
+            "python": platform.python_version(),
+        },
+        **count_release(log, table, clusters, release),
+        "cohesion": _cohesion(settings, table, comparison, clusters),
+        "information_loss": _information_loss(settings, table, comparison, release),
+        "risk": linkage_risk(table, release),
+        "diversity": diversity(table, clusters),
+        "pairs": _pairs(comparison),
+    }
+
+
+def _cohesion(
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
+) -> dict[str, float]:
+    distances = comparison.distances
+    cohesion = cluster_cohesion(
+        table,
+        clusters,
+        distances.in_classes(table.sets),
+        distances.similar(settings.threshold),
+        distance=settings.distance,
+    )
+    return summarise_cohesion(cohesion, cluster_sizes(clusters))
+
+
+def _information_loss(
+    settings: Settings, table: RecordTable, comparison: Comparison, release: Release
+) -> dict[str, Any]:
+    own = table.set_of[table.set_of >= 0]
+    if not len(own):
+        return {"percent": 0.0, "symmetric_percent": 0.0, "by_topic": {}}
+    costs = SetCosts.of(table.sets, comparison.distances)
+    centre = dataset_centre(costs, np.bincount(own, minlength=len(table.sets)))
+    loss = information_loss(
+        table,
+        release,
+        table.sets.row(centre),
+        wordnet(settings.store).taxonomy,
+        topic_map(settings.store, settings.topics),
+        inclusive=settings.inclusive,
+    )
+    return asdict(loss)
+
+
+def _pairs(comparison: Comparison) -> dict[str, int]:
+    classes = len(comparison.distances.matrix)
+    records = comparison.set_pairs.compared if comparison.set_pairs else 0
+    return {
+        "attributes_computed": classes * (classes - 1) // 2,
+        "attributes_reused": 0,
+        "records_computed": records,
+        "records_reused": 0,
+    }
+
+
+@contained
+def write(settings: Settings, log: QueryLog, table: RecordTable, release: Release) -> Draft:
+    """Write the release aside, with the private table of who stands behind each row."""
+    draft = release_files.open_draft(Path(settings.out), settings.release_format)
+    rows = release_files.write_rows(draft, release, table, wordnet(settings.store).taxonomy)
+    release_files.write_rejects(draft, log)
+    promise = Promise(
+        guarantee=settings.guarantee,
+        k=settings.k,
+        l=settings.l,
+        read=log.rows_read,
+        rejected=len(log.reject_rows),
+        withheld=len(table) - len(rows.records),
+        published=len(rows.records),
+    )
+    people.save_people(
+        Path(settings.store),
+        draft.release_path,
+        users=table.users[rows.records],
+        sets=table.set_of[rows.records],
+        promise=promise,
+    )
+    return draft
+
+
+@contained
+def verify(settings: Settings, draft: Draft) -> int:
+    """Prove the written release; a release that fails is removed, not published."""
+    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.verifier import verify_file
+
+    users, sets, promise = people.load_people(Path(settings.store), draft.release_path)
+    faults = verify_file(
+        draft.release_path,
+        users,
+        sets,
+        promise,
+        taxonomy=wordnet(settings.store).taxonomy,
+        identifiers=load_identifier_finder(),
+    )
+    if faults:
+        release_files.discard(draft)
+        raise VerificationFailed("verification failed, nothing published:\n" + "\n".join(faults))
+    return promise.published
+
+
+@contained
+def publish(settings: Settings, draft: Draft, measures: dict[str, Any]) -> None:
+    """Add measures and report to the verified draft, and put everything in place."""
+    release_files.write_measures(draft, measures)
+    write_report(draft.folder / "report.html", measures)
+    release_files.publish(draft)
+    people.register(Path(settings.store), draft.out, draft.out / draft.release_name)

@@ -1,0 +1,210 @@
+"""The private side table: found by content, private, never half, never wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tasks.adapters.people import (
+    knows,
+    load_people,
+    load_registered,
+    register,
+    release_key,
+    save_people,
+)
+from tasks.core.errors import InputError
+from tasks.core.verification import Promise
+
+USERS = np.array([4, 0, 4, 2**31 - 1], dtype=np.int32)
+SETS = np.array([7, -1, 8, 7], dtype=np.int32)
+PROMISE = Promise("terms", k=5, l=2, read=9, rejected=2, withheld=3, published=4)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "store"
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    folder = tmp_path / "release"
+    folder.mkdir()
+    path = folder / "release.tsv"
+    path.write_text("query\tconcepts\ttime\tcluster\n")
+    return path
+
+
+@pytest.fixture
+def saved(vault: Path, release: Path) -> Path:
+    """Where the side table of `release` lies."""
+    save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+    return vault / "releases" / f"{release_key(release)}.npz"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.usefixtures("saved")
+def test_what_is_saved_is_loaded(vault: Path, release: Path) -> None:
+    users, sets, promise = load_people(vault, release)
+    assert users.tolist() == USERS.tolist()
+    assert sets.tolist() == SETS.tolist()
+    assert {array.dtype.name for array in (users, sets)} == {"int32"}
+    assert promise == PROMISE
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_copy_of_the_release_elsewhere_is_known(
+    vault: Path, release: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copy(release, tmp_path / "copy.tsv")
+    assert knows(vault, Path(copy))
+    assert load_people(vault, Path(copy))[2] == PROMISE
+
+
+def test_only_the_owner_may_look(vault: Path, release: Path) -> None:
+    previous = os.umask(0)
+    try:
+        save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+        register(vault, release.parent, release)
+    finally:
+        os.umask(previous)
+    assert mode(vault) == 0o700
+    assert mode(vault / "releases") == 0o700
+    files = list((vault / "releases").iterdir())
+    assert {mode(path) for path in files} == {0o600}
+    assert len(files) == 2
+
+
+def test_a_folder_open_to_others_is_closed(vault: Path, release: Path) -> None:
+    (vault / "releases").mkdir(parents=True, mode=0o755)
+    register(vault, release.parent, release)
+    assert mode(vault / "releases") == 0o700
+
+
+def test_an_unknown_release_tells_what_may_have_happened(
+    vault: Path, saved: Path, release: Path
+) -> None:
+    release.write_text("changed\n")
+    assert not knows(vault, release)
+    with pytest.raises(InputError, match="changed, or made with another --store"):
+        load_people(vault, release)
+
+
+def test_a_missing_store_is_not_made_by_looking_into_it(vault: Path, release: Path) -> None:
+    with pytest.raises(InputError, match="does not know that release"):
+        load_people(vault, release)
+    assert not vault.exists()
+
+
+def test_a_missing_release_file_is_an_input_error(vault: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        load_people(vault, tmp_path / "release.tsv")
+
+
+@pytest.mark.parametrize("place", [0, 200, -1])
+def test_a_flipped_bit_is_noticed(vault: Path, release: Path, saved: Path, place: int) -> None:
+    content = bytearray(saved.read_bytes())
+    content[place] ^= 1
+    saved.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged: run flows"):
+        load_people(vault, release)
+
+
+@pytest.mark.parametrize("length", [0, 10, 32, 500])
+def test_half_a_table_is_noticed(vault: Path, release: Path, saved: Path, length: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:length])
+    with pytest.raises(InputError, match="is damaged"):
+        load_people(vault, release)
+
+
+def test_a_table_under_the_name_of_another_release_is_noticed(
+    vault: Path, release: Path, saved: Path
+) -> None:
+    release.write_text("another\n")
+    saved.rename(saved.with_name(f"{release_key(release)}.npz"))
+    with pytest.raises(InputError, match="is damaged"):
+        load_people(vault, release)
+
+
+def test_nothing_is_pickled(saved: Path) -> None:
+    with np.load(saved, allow_pickle=False) as arrays:
+        assert {name: arrays[name].dtype.kind for name in arrays} == {
+            "users": "i",
+            "sets": "i",
+            "promise": "u",
+        }
+
+
+def test_a_write_that_fails_leaves_the_old_table_and_nothing_else(
+    vault: Path, release: Path, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(InputError, match="No space left on device"):
+        save_people(vault, release, users=SETS, sets=SETS, promise=PROMISE)
+    assert list(saved.parent.iterdir()) == [saved]
+    assert load_people(vault, release)[0].tolist() == USERS.tolist()
+
+
+def test_a_store_that_cannot_be_made_is_an_input_error(tmp_path: Path, release: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(InputError, match="cannot write to --store"):
+        register(blocked, release.parent, release)
+
+
+def test_a_changed_file_is_still_held_against_what_was_published_there(
+    vault: Path, release: Path, saved: Path
+) -> None:
+    register(vault, release.parent, release)
+    release.write_text("changed\n")
+    assert load_registered(vault, release.parent)[2] == PROMISE
+
+
+def test_the_last_release_of_a_folder_counts(vault: Path, release: Path, saved: Path) -> None:
+    register(vault, release.parent, release)
+    release.write_text("second\n")
+    later = Promise("strict", k=2, l=1, read=4, rejected=0, withheld=0, published=4)
+    save_people(vault, release, users=USERS, sets=SETS, promise=later)
+    register(vault, release.parent, release)
+    assert load_registered(vault, release.parent)[2] == later
+
+
+def test_a_folder_is_known_by_any_of_its_names(
+    vault: Path, release: Path, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(vault, release.parent, release)
+    (tmp_path / "link").symlink_to(release.parent)
+    monkeypatch.chdir(tmp_path)
+    assert load_registered(vault, Path("link"))[2] == PROMISE
+    assert load_registered(vault, Path("release/../release"))[2] == PROMISE
+
+
+def test_a_folder_nothing_was_published_in_is_unknown(
+    vault: Path, saved: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="does not know that release"):
+        load_registered(vault, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[1]", b"\xff", json.dumps({"release": "../../etc"}).encode()]
+)
+def test_a_damaged_registration_is_noticed(
+    vault: Path, release: Path, saved: Path, content: bytes
+) -> None:
+    register(vault, release.parent, release)
+    next(saved.parent.glob("*.json")).write_bytes(content)
+    with pytest.raises(InputError, match="is damaged"):
+        load_registered(vault, release.parent)

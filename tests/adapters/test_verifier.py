@@ -1,0 +1,172 @@
+"""A release is read back as it lies on the disk, and what cannot be read is a fault."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.adapters.verifier import read_release, verify_file
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tests.core.release_cases import HEADER, NAME, STRICT, WORDS, Case, find_identifiers
+
+TAXONOMY: Taxonomy = build_taxonomy(
+    list(WORDS), list(WORDS.values()), [[] for _ in WORDS], root="entity.n.01", version="mini"
+)
+
+
+class Finder:
+    """Stands for the identifier recognisers."""
+
+    def find(self, text: str) -> tuple[str, ...]:
+        return tuple(find_identifiers(text))
+
+
+def write_tsv(path: Path, case: Case = STRICT) -> None:
+    lines = ["\t".join(row) + "\n" for row in (case.header, *case.rows)]
+    path.write_bytes("".join(lines).encode())
+
+
+def as_table(case: Case = STRICT) -> pa.Table:
+    columns = [pa.array(column, type=pa.string()) for column in zip(*case.rows, strict=True)]
+    return pa.table(columns, names=list(case.header))
+
+
+def write_parquet(path: Path, case: Case = STRICT) -> None:
+    pq.write_table(as_table(case), path)
+
+
+WRITERS: dict[str, Callable[..., None]] = {"tsv": write_tsv, "parquet": write_parquet}
+
+
+def verify(path: Path, case: Case = STRICT) -> list[str]:
+    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
+    finder: object = Finder()
+    return verify_file(path, users, sets, case.promise, taxonomy=TAXONOMY, identifiers=finder)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_an_honest_file_is_proven(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"release.{kind}"
+    WRITERS[kind](path)
+    assert verify(path) == []
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_what_is_broken_in_the_file_is_found(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"release.{kind}"
+    WRITERS[kind](path, STRICT.with_cell(0, 0, f"{STRICT.rows[0][0]} {NAME}").sorted())
+    found = verify(path)
+    assert [fault.partition(":")[0] for fault in found] == [
+        "no query holds a direct identifier",
+        "every whole row is shared by at least 3 people",
+    ]
+    assert NAME not in " ".join(found)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_missing_file_is_a_fault(kind: str, tmp_path: Path) -> None:
+    assert verify(tmp_path / f"release.{kind}") == [
+        "the release file can be read: broken, it cannot be opened (No such file or directory)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("release.tsv", b"query\tconcepts\ttime\tcluster\nj\xf6rg\t\t\t\n"),
+        ("release.parquet", b""),
+        ("release.parquet", b"PAR1 jorg PAR1"),
+    ],
+)
+def test_a_damaged_file_is_a_fault_that_quotes_nothing(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert verify(path) == [
+        "the release file can be read: broken, it is not what its name says, or damaged"
+    ]
+
+
+def test_text_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
+    """Parquet does not check what it calls a string."""
+    path = tmp_path / "release.parquet"
+    bad = pa.array([b"j\xf6rg"] * len(STRICT.rows), type=pa.binary()).view(pa.string())
+    pq.write_table(as_table().set_column(0, "query", bad), path)
+    assert verify(path) == [
+        "the release file can be read: broken, it is not what its name says, or damaged"
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"query\tconcepts\ttime\tcluster", b"a\nb"])
+def test_a_file_cut_off_is_a_fault(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "release.tsv"
+    path.write_bytes(content)
+    assert verify(path) == ["the release file can be read: broken, it ends within a line"]
+
+
+def test_only_line_feeds_and_tabs_divide(tmp_path: Path) -> None:
+    path = tmp_path / "release.tsv"
+    path.write_bytes("a\tb\r\nc\x0b\u2028d\te\n".encode())
+    reading = read_release(path)
+    assert reading.header == ("a", "b\r")
+    assert reading.rows == [("c\x0b\u2028d", "e")]
+
+
+def with_missing_cell(table: pa.Table) -> pa.Table:
+    cells = [cell or None for cell in table.column("time").to_pylist()]
+    return table.set_column(2, "time", pa.array(cells, type=pa.string()))
+
+
+def with_numbers(table: pa.Table) -> pa.Table:
+    cells = [int(cell or 0) for cell in table.column("cluster").to_pylist()]
+    return table.set_column(3, "cluster", pa.array(cells))
+
+
+def with_notes(table: pa.Table) -> pa.Table:
+    return table.replace_schema_metadata({"users": ",".join(map(str, STRICT.users))})
+
+
+def with_column_notes(table: pa.Table) -> pa.Table:
+    noted = pa.field("query", pa.string(), metadata={"users": "1,2,3"})
+    return table.cast(pa.schema([noted, *list(table.schema)[1:]]))
+
+
+@pytest.mark.parametrize("hide", [with_missing_cell, with_numbers, with_notes, with_column_notes])
+def test_parquet_carries_nothing_beside_text(
+    hide: Callable[[pa.Table], pa.Table], tmp_path: Path
+) -> None:
+    path = tmp_path / "release.parquet"
+    pq.write_table(hide(as_table()), path)
+    assert verify(path)[0].startswith("a Parquet release holds text and nothing beside it: broken")
+
+
+def test_a_user_column_of_numbers_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    pq.write_table(as_table().append_column("user", pa.array(STRICT.users)), path)
+    assert "the columns are query, concepts, time, cluster: no user key" in " ".join(verify(path))
+
+
+def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
+    script = "import sys, tasks.adapters.verifier, tasks.adapters.people; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    ours = {name for name in run.stdout.split() if name.startswith("tasks.")}
+    assert ours == {
+        *("tasks.adapters", "tasks.adapters.people", "tasks.adapters.verifier"),
+        *("tasks.core", "tasks.core.errors", "tasks.core.evidence", "tasks.core.records"),
+        *("tasks.core.taxonomy", "tasks.core.verification"),
+    }
+
+
+def test_the_writers_columns_are_the_verifiers_columns() -> None:
+    """Written down twice on purpose: this is where they meet."""
+    from tasks.adapters.release import COLUMNS
+
+    assert COLUMNS == HEADER

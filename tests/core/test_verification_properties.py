@@ -1,0 +1,108 @@
+"""The verifier against random releases and a brute-force oracle."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.core.evidence import distinct_members
+from tests.core.release_cases import HEADER, WORDS, Case, broken, judge, make_case
+
+TIMES = st.sampled_from(["", "2006-03", "2006-03-05", "2006-03-05 07"])
+PLAIN = st.lists(st.sampled_from(["cheap", "help", "new", "winter"]), min_size=1, max_size=3)
+PEOPLE = st.integers(0, 30)
+
+
+@st.composite
+def honest_releases(draw: st.DrawFn, *, exactly_k: bool = False) -> Case:
+    """Strict releases; if `exactly_k`, every class of rows has k people with one row each."""
+    k, diversity = draw(st.integers(2, 5)), draw(st.integers(1, 2))
+    most = k if exactly_k else k + 3
+    groups = st.lists(PEOPLE, min_size=k, max_size=most, unique=True)
+    entries = {}
+    for cluster in range(draw(st.integers(1, 4))):
+        names = sorted(draw(st.sets(st.sampled_from(sorted(WORDS)), max_size=2))) if cluster else []
+        for _ in range(draw(st.integers(1, 3))):
+            query = " ".join([*draw(PLAIN), *(WORDS[name] for name in names)])
+            row = (query, ";".join(names), draw(TIMES), str(cluster or ""))
+            users = draw(groups)
+            sets = [number % diversity for number in range(len(users))]
+            entries[row] = (row, users, sets if cluster else [-1] * len(users))
+    return make_case(list(entries.values()), "strict", k, diversity)
+
+
+@given(honest_releases())
+def test_releases_built_to_hold_are_proven(case: Case) -> None:
+    assert judge(case) == []
+
+
+@given(st.data())
+def test_any_changed_cell_of_a_class_of_exactly_k_people_is_caught(data: st.DataObject) -> None:
+    case = data.draw(honest_releases(exactly_k=True))
+    row = data.draw(st.integers(0, len(case.rows) - 1))
+    column = data.draw(st.integers(0, len(HEADER) - 1))
+    known = sorted({other[column] for other in case.rows})
+    cells = st.one_of(st.sampled_from(known), st.text(max_size=8), TIMES)
+    cell = data.draw(cells.filter(lambda cell: cell != case.rows[row][column]))
+    mutated = case.with_cell(row, column, cell)
+    assert judge(mutated.sorted() if data.draw(st.booleans()) else mutated) != []
+
+
+def members_by_group(pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, set[Hashable]]:
+    """The oracle: a set of members for each group."""
+    members: dict[Hashable, set[Hashable]] = defaultdict(set)
+    for group, member in pairs:
+        members[group].add(member)
+    return members
+
+
+@given(st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 2**31 - 1) | st.integers(-1, 4))))
+def test_distinct_members_are_counted_as_sets_would(pairs: list[tuple[int, int]]) -> None:
+    groups = np.array([group for group, _ in pairs], dtype=np.int64)
+    members = np.array([member for _, member in pairs], dtype=np.int32)
+    counts = distinct_members(groups, members)
+    oracle = members_by_group(pair for pair in pairs if min(pair) >= 0)
+    assert counts.tolist() == [len(oracle[group]) for group in range(groups.max(initial=-1) + 1)]
+
+
+ROWS = st.tuples(
+    st.sampled_from(["influenza", "influenza help", "help influenza cheap", "cheap", "help"]),
+    st.sampled_from(["", "influenza.n.01"]),
+    st.sampled_from(["", "2006-03"]),
+    st.sampled_from(["", "1", "2"]),
+)
+RECORDS = st.lists(st.tuples(ROWS, st.integers(0, 4), st.integers(-1, 2)), max_size=25)
+
+
+def oracle_breaches(case: Case) -> set[str]:
+    """The clauses about people, told by dictionaries of sets."""
+    k, least_sets = case.promise.k, case.promise.l
+    triples = list(zip(case.rows, case.users, case.sets, strict=True))
+    clustered = [(row[3], row[1], user, number) for row, user, number in triples if row[3]]
+    people = members_by_group((cluster, user) for cluster, _, user, _ in clustered)
+    concepts = members_by_group((cluster, published) for cluster, published, _, _ in clustered)
+    sets = members_by_group((cluster, number) for cluster, _, _, number in clustered)
+    shared = members_by_group((row, user) for row, user, _ in triples)
+    words = members_by_group((word, user) for row, user, _ in triples for word in row[0].split(" "))
+    verdicts = {
+        "people": any(len(members) < k for members in people.values()),
+        "same": any(len(members) > 1 for members in concepts.values()),
+        "sets": any(len(members - {-1}) < least_sets for members in sets.values()),
+        "padded": any(row[3] != "" and number < 0 for row, _, number in triples),
+        "shared": any(len(members) < k for members in shared.values()),
+        "words": any(len(members) < k for members in words.values()),
+    }
+    return {name for name, broken_ in verdicts.items() if broken_}
+
+
+@given(RECORDS, st.sampled_from(["strict", "terms"]))
+def test_clauses_about_people_agree_with_the_oracle(
+    records: list[tuple[tuple[str, ...], int, int]], guarantee: str
+) -> None:
+    case = make_case([(row, (user,), (number,)) for row, user, number in records], guarantee)
+    judged = {"people", "same", "sets", "padded", "shared" if guarantee == "strict" else "words"}
+    assert broken(case) & judged == oracle_breaches(case) & judged

@@ -1,0 +1,253 @@
+"""`python -m flows.run` as a user meets it: files, exit codes, messages, same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.run import main
+from tasks.settings import SAMPLE_LOG
+
+ROOT = Path(__file__).parent.parent.parent
+FILES = {"release.tsv", "measures.json", "report.html", "rejects.tsv"}
+HEADER = "AnonID\tQuery\tQueryTime\n"
+MOMENT = "2006-03-01 10:00:00"
+
+
+def run(store: Path, *arguments: str | Path) -> int:
+    """The command in this process, without Prefect."""
+    return main([*map(str, arguments), "--bare", "--quiet", "--store", str(store)])
+
+
+def measures_in(out: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((out / "measures.json").read_text())
+    return loaded
+
+
+def small_log(path: Path, rows: list[tuple[str, str]]) -> Path:
+    path.write_text(HEADER + "".join(f"{user}\t{query}\t{MOMENT}\n" for user, query in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def sample_release(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("sample") / "release"
+    assert run(store, "--out", out) == 0
+    return out
+
+
+def test_the_sample_is_released_with_all_files_and_keys(sample_release: Path) -> None:
+    assert {path.name for path in sample_release.iterdir()} == FILES
+    measures = measures_in(sample_release)
+    expected = {
+        "records": {"read", "rejected", "with_attributes", "published", "withheld"},
+        "users": {"read", "published"},
+        "words": {"read", "published"},
+        "clusters": {"count", "min_users", "min_size", "median_size", "max_size"},
+        "cohesion": {"q25", "median", "q75", "clusters_below_0_45", "records_below_0_45"},
+        "information_loss": {"percent", "symmetric_percent", "by_topic"},
+        "risk": {"raw_expected", "raw_worst", "released_expected", "released_worst"},
+        "diversity": {"min_distinct", "median_entropy"},
+        "pairs": {"attributes_computed", "attributes_reused", "records_computed"},
+        "seconds": {"read", "analyse", "compare", "cluster", "redact", "verify", "total"},
+        "versions": {"logveil", "wordnet", "python"},
+        "settings": {"k", "method", "guarantee", "scope", "threshold"},
+    }
+    assert measures["verified"] is True
+    for key, names in expected.items():
+        assert names <= set(measures[key]), key
+    records = measures["records"]
+    assert records["read"] == records["published"] + records["withheld"] + records["rejected"]
+    assert records["read"] == len(SAMPLE_LOG.read_text().splitlines()) - 1
+
+
+@pytest.mark.parametrize("method", ["adaptive", "mdav", "vmdav", "paper"])
+@pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
+def test_every_method_with_every_guarantee(
+    store: Path, tmp_path: Path, method: str, guarantee: str
+) -> None:
+    options = ("--method", method, "--guarantee", guarantee, "--out", tmp_path / "out")
+    assert run(store, *options) == 0
+    measures = measures_in(tmp_path / "out")
+    assert measures["verified"] is True
+    assert measures["clusters"]["min_users"] >= 5
+    if guarantee == "strict":
+        assert measures["risk"]["released_worst"] <= 1 / 5
+
+
+def test_rejects_are_counted_and_hold_no_text(store: Path, tmp_path: Path) -> None:
+    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(6)])
+    log.write_text(log.read_text() + "7\tcanaryword\tnot a time\n\t\t\n")
+    assert run(store, log, "--out", tmp_path / "out") == 0
+    rejects = (tmp_path / "out" / "rejects.tsv").read_text()
+    assert len(rejects.splitlines()) == 1 + measures_in(tmp_path / "out")["records"]["rejected"]
+    assert "canaryword" not in rejects
+    assert rejects.splitlines()[1].split("\t")[1] == "8"
+
+
+def test_json_is_alone_on_standard_output(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["--bare", "--json", "--out", str(tmp_path / "out"), "--store", str(store)])
+    printed = capsys.readouterr()
+    assert code == 0
+    assert json.loads(printed.out) == measures_in(tmp_path / "out")
+    assert "Release in" in printed.err
+
+
+FAULTS: dict[str, tuple[int, list[str], str]] = {
+    "k of zero": (2, ["--k", "0"], "k must be at least 2"),
+    "k of one": (2, ["--k", "1"], "k must be at least 2"),
+    "k no number": (2, ["--k", "many"], "k must be a number"),
+    "threshold above one": (2, ["--threshold", "1.5"], "threshold must be between 0 and 1"),
+    "threshold below zero": (2, ["--threshold", "-0.1"], "threshold must be between 0 and 1"),
+    "unknown method": (2, ["--method", "magic"], "method must be one of"),
+    "unknown format": (2, ["--format", "xml"], "format must be one of"),
+    "bad columns": (2, ["--columns", "user"], "columns must look like"),
+    "unknown column role": (2, ["--columns", "who=1"], "no such role"),
+    "missing topics file": (3, ["--topics", "nowhere.toml"], "cannot read topics file"),
+    "more people than there are": (4, ["--k", "1000"], "nothing can be released"),
+    "missing file": (3, ["nowhere.tsv"], "nowhere.tsv"),
+    "unwritable output": (3, ["--out", "/proc/nowhere"], "cannot write to --out"),
+    "unknown spacy model": (2, ["--spacy-model", "xx_none"], "is not installed"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_have_a_message_and_an_exit_code(
+    name: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, arguments, message = FAULTS[name]
+    if "--out" not in arguments:
+        arguments = [*arguments, "--out", str(tmp_path / "out")]
+    assert run(store, *arguments) == code
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "Traceback" not in shown
+    assert not any((tmp_path / "out").glob("*"))
+
+
+def test_all_faults_come_in_one_message(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(store, "--k", "x", "--threshold", "2", "--method", "magic") == 2
+    shown = capsys.readouterr().err
+    assert all(word in shown for word in ("k must", "threshold must", "method must"))
+
+
+INPUTS: dict[str, tuple[int, bytes]] = {
+    "empty file": (4, b""),
+    "header only": (4, HEADER.encode()),
+    "one row": (4, f"{HEADER}1\tflu\t{MOMENT}\n".encode()),
+    "one user": (4, (HEADER + f"1\tflu\t{MOMENT}\n" * 50).encode()),
+    "binary junk": (3, random.Random(1).randbytes(5000)),
+    "missing column": (3, b"when,who\n1,2\n" * 9),
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_odd_inputs(
+    name: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, content = INPUTS[name]
+    (tmp_path / "log").write_bytes(content)
+    assert run(store, tmp_path / "log", "--out", tmp_path / "out") == code
+    shown = capsys.readouterr().err
+    assert shown.startswith("logveil: ")
+    assert "Traceback" not in shown
+    assert not any((tmp_path / "out").glob("*"))
+
+
+def test_a_megabyte_line_is_set_aside(store: Path, tmp_path: Path) -> None:
+    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(6)])
+    log.write_text(log.read_text() + f"9\t{'x' * 1_000_000}\t{MOMENT}\n")
+    assert run(store, log, "--out", tmp_path / "out") == 0
+    assert measures_in(tmp_path / "out")["records"]["rejected"] == 1
+
+
+def test_the_same_file_twice_is_read_once(store: Path, tmp_path: Path) -> None:
+    assert run(store, SAMPLE_LOG, SAMPLE_LOG, "--out", tmp_path / "out") == 0
+    rows = len(SAMPLE_LOG.read_text().splitlines()) - 1
+    assert measures_in(tmp_path / "out")["records"]["read"] == rows
+
+
+@pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
+@pytest.mark.parametrize("method", ["adaptive", "paper"])
+def test_the_order_of_the_rows_changes_nothing(
+    store: Path, tmp_path: Path, guarantee: str, method: str
+) -> None:
+    header, *rows = SAMPLE_LOG.read_text().splitlines(keepends=True)
+    random.Random(5).shuffle(rows)
+    (tmp_path / "shuffled.tsv").write_text(header + "".join(rows))
+    options = ("--guarantee", guarantee, "--method", method)
+    assert run(store, *options, "--out", tmp_path / "a") == 0
+    assert run(store, tmp_path / "shuffled.tsv", *options, "--out", tmp_path / "b") == 0
+    released = [(tmp_path / name / "release.tsv").read_bytes() for name in "ab"]
+    assert released[0] == released[1]
+
+
+def command(store: Path, out: Path, *arguments: str, **environment: str) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "flows.run", "--store", store, "--out", out, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["sensitive", "all"])
+def test_the_hash_seed_changes_nothing(store: Path, tmp_path: Path, scope: str) -> None:
+    for seed in ("0", "4711"):
+        options = ("--bare", "--scope", scope)
+        done = command(store, tmp_path / seed, *options, PYTHONHASHSEED=seed)
+        assert done.returncode == 0, done.stderr
+    released = [(tmp_path / seed / "release.tsv").read_bytes() for seed in ("0", "4711")]
+    assert released[0] == released[1]
+
+
+def test_help_teaches() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.run", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for word in ("examples:", "exit codes:", "--guarantee", "--columns", "release.tsv"):
+        assert word in done.stdout
+
+
+def test_a_replaced_release_leaves_nothing_of_the_old_one(store: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(store, "--out", out, "--release-format", "parquet") == 0
+    assert {path.name for path in out.iterdir()} == FILES - {"release.tsv"} | {"release.parquet"}
+    (out / ".logveil-999999999").mkdir()
+    assert run(store, "--out", out) == 0
+    assert {path.name for path in out.iterdir()} == FILES
+
+
+def test_an_outside_checker_confirms_k(sample_release: Path) -> None:
+    """pyCANON on the written rows alone; counting people too is the verifier's work."""
+    import pandas
+    from pycanon import anonymity
+
+    rows = pandas.read_csv(sample_release / "release.tsv", sep="\t", dtype=str).fillna("")
+    quasi_identifiers = ["query", "concepts", "time", "cluster"]
+    rows["sensitive"] = "x"
+    assert anonymity.k_anonymity(rows, quasi_identifiers) >= 5
+
+
+def test_rows_of_a_strict_release_are_shared_by_k_rows(sample_release: Path) -> None:
+    counts: dict[str, int] = defaultdict(int)
+    for line in (sample_release / "release.tsv").read_text().splitlines()[1:]:
+        counts[line] += 1
+    assert min(counts.values()) >= 5

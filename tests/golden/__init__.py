@@ -1,0 +1,1 @@
+"""The paper's printed tables, with errata beside them."""

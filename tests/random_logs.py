@@ -1,0 +1,75 @@
+"""Hypothesis strategies: small taxonomies, and record tables over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tasks.core.analysis import build_record_table
+from tasks.core.attributes import Item
+from tasks.core.records import RecordTable
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn, *, most: int = 14) -> Taxonomy:
+    """A random acyclic taxonomy; concept 0 is the root, some concepts hang under nothing."""
+    count = draw(st.integers(2, most))
+    parents: list[list[int]] = [[]]
+    for concept in range(1, count):
+        above = st.integers(0, concept - 1)
+        parents.append(sorted(draw(st.sets(above, max_size=2))))
+    names = [f"c{concept}.n.01" for concept in range(count)]
+    words = [f"concept {concept}" for concept in range(count)]
+    return build_taxonomy(names, words, parents, root="c0.n.01", version="random")
+
+
+def table_of(
+    taxonomy: Taxonomy,
+    rows: Sequence[tuple[int, Sequence[int], Sequence[str], int]],
+    *,
+    threshold: float = 0.8,
+    inclusive: bool = False,
+) -> RecordTable:
+    """A record table from rows of (user, concepts, plain words, time)."""
+    items = [
+        [*(Item(w, -1) for w in words), *(Item(f"word{c}", c) for c in concepts)]
+        for _, concepts, words, _ in rows
+    ]
+    texts = [" ".join(item.words for item in row) for row in items]
+    distinct = sorted(set(texts))
+    return build_record_table(
+        distinct,
+        [items[texts.index(text)] for text in distinct],
+        np.array([distinct.index(text) for text in texts], dtype=np.int32),
+        np.array([user for user, _, _, _ in rows], dtype=np.int32),
+        np.array([time for _, _, _, time in rows], dtype=np.int64),
+        taxonomy,
+        stop_words=frozenset({"the"}),
+        threshold=threshold,
+        inclusive=inclusive,
+    )
+
+
+WORDS = ("the", "cheap", "best", "near", "me", "free")
+HOUR = 3600
+
+
+@st.composite
+def tables(
+    draw: st.DrawFn, *, least: int = 1, most: int = 25, users: int = 8, threshold: float = 0.8
+) -> tuple[Taxonomy, RecordTable]:
+    """A random taxonomy and a random log over it; a few rows hold no attribute."""
+    taxonomy = draw(taxonomies())
+    concepts = st.lists(st.integers(0, len(taxonomy) - 1), max_size=4, unique=True)
+    words = st.lists(st.sampled_from(WORDS), max_size=3, unique=True)
+    row = st.tuples(
+        st.integers(0, users - 1),
+        concepts,
+        words,
+        st.integers(0, 60 * 24).map(lambda hour: hour * HOUR),
+    )
+    rows = draw(st.lists(row, min_size=least, max_size=most))
+    return taxonomy, table_of(taxonomy, rows, threshold=threshold)

@@ -1,0 +1,105 @@
+"""The rules of the house: what may import what, seen in the source and in a real process."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CORE_MAY_IMPORT = {"numpy", "scipy", "tasks"}
+# One library, one door.
+DOORS = {
+    "prefect": {"flows/anonymise.py", "tasks/steps.py"},
+    "nltk": {"tasks/adapters/wordnet.py"},
+    "spacy": {"tasks/adapters/language.py"},
+    "presidio_analyzer": {"tasks/adapters/identifiers.py"},
+}
+IMPURE_CALLS = {"open", "print", "input"}
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports_of(path: Path) -> set[str]:
+    """Full dotted names of every import, also those inside functions."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def top(name: str) -> str:
+    return name.split(".")[0]
+
+
+@pytest.mark.parametrize("path", sources("tasks/core"), ids=lambda p: p.name)
+def test_core_is_pure(path: Path) -> None:
+    for name in imports_of(path):
+        assert top(name) in CORE_MAY_IMPORT | sys.stdlib_module_names, name
+        assert top(name) not in {"os", "pathlib", "logging", "time", "random", "socket"}, name
+        if top(name) == "tasks" and name != "tasks":
+            assert name.startswith("tasks.core"), name
+    calls = {
+        node.func.id
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not calls & IMPURE_CALLS
+
+
+@pytest.mark.parametrize("path", sources("tasks") + sources("flows"), ids=lambda p: str(p.name))
+def test_each_library_has_one_door(path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    for name in imports_of(path):
+        doors = DOORS.get(top(name))
+        assert doors is None or place in doors, f"{place} imports {name}"
+
+
+@pytest.mark.parametrize("path", sources("tasks"), ids=lambda p: p.name)
+def test_data_flows_one_way(path: Path) -> None:
+    names = imports_of(path)
+    assert not any(top(name) == "flows" for name in names)
+    if "adapters" in path.parts:
+        assert not any(name.startswith(("tasks.phases", "tasks.steps")) for name in names)
+    if path.name == "phases.py":
+        assert not any(name.startswith("tasks.steps") for name in names)
+
+
+def test_core_and_phases_run_without_prefect() -> None:
+    modules = [p.stem for p in sources("tasks/core") if p.stem != "__init__"]
+    code = (
+        "import sys\n"
+        + "".join(f"import tasks.core.{module}\n" for module in modules)
+        + "import tasks.phases\n"
+        + "assert 'prefect' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_steps_hold_no_logic() -> None:
+    tree = ast.parse((ROOT / "tasks/steps.py").read_text(encoding="utf-8"))
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While | ast.If)]
+    assert not loops
+
+
+def test_steps_wrap_every_phase_without_caching() -> None:
+    from prefect import Task
+    from prefect.cache_policies import NO_CACHE
+
+    from tasks import phases, steps
+
+    wrapped = {name: step for name, step in vars(steps).items() if isinstance(step, Task)}
+    contained = {name for name, phase in vars(phases).items() if hasattr(phase, "__wrapped__")}
+    assert set(wrapped) == contained - {"wordnet", "topic_map"}
+    for step in wrapped.values():
+        assert step.persist_result is False
+        assert step.cache_policy == NO_CACHE
