@@ -44,7 +44,7 @@ from tasks.core.paper_redaction import redact_as_printed
 from tasks.core.problem import Problem, clusters_of, problem_of
 from tasks.core.published import dissolve_bare, place_attributes
 from tasks.core.records import Clusters, Ints, QueryLog, RecordTable, Release
-from tasks.core.risk import diversity, linkage_risk
+from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.rows import split_rows
 from tasks.core.scrubbing import scrub
 from tasks.core.slots import publish_sets
@@ -188,7 +188,11 @@ def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> C
     """§3.3: clusters of at least k people."""
     if comparison.set_pairs is not None:
         return cluster_as_printed(
-            table, comparison.set_pairs, k=settings.k, distance=settings.distance
+            table,
+            comparison.set_pairs,
+            k=settings.k,
+            l=settings.l,
+            distance=settings.distance,
         )
     problem = problem_of(table, comparison.distances, k=settings.k, l=settings.l)
     return clusters_of(table, METHODS[settings.method](problem), problem)
@@ -249,7 +253,10 @@ def measure(
         **count_release(log, table, clusters, release),
         "cohesion": _cohesion(settings, table, comparison, clusters),
         "information_loss": _information_loss(settings, table, comparison, release),
-        "risk": linkage_risk(table, release),
+        "risk": {
+            **linkage_risk(table, release),
+            "partial_knowledge": partial_knowledge(table, release),
+        },
         "diversity": diversity(table, clusters),
         "pairs": _pairs(comparison),
     }

@@ -83,7 +83,7 @@ class _LinesAhead:
 
 def _csv_fields(first: str, ahead: _LinesAhead, width: int | None) -> list[str] | None:
     """Fields of the record that starts with this line, None if its quote is a stray one."""
-    fields = split_csv(first.removesuffix("\r"))
+    fields = split_csv(first)
     if fields is not None:
         return fields
     taken: list[Line] = []

@@ -30,6 +30,7 @@ NOT_PROMISED = (
 )
 SECTIONS = (
     ("Records", "records", "rows; read = published + withheld + rejected"),
+    ("Shares", "shares", "parts of the rows read"),
     ("People", "users", "distinct users"),
     ("Words", "words", "words and attributes of all rows, before and after"),
     ("Clusters", "clusters", "sizes in records, min_users in distinct users"),

@@ -11,18 +11,28 @@ from tasks.core.records import Clusters, Ints, Longs, RecordTable
 
 
 def people_per_label(labels: Ints, users: Ints, count: int) -> Longs:
-    """Distinct users behind each label 0 … count - 1; label -1 does not count."""
+    """Distinct users (or sets) behind each label 0 … count - 1; label -1 does not count."""
     chosen = labels >= 0
     width = int(users.max(initial=0)) + 1
     keys = np.unique(labels[chosen].astype(np.int64) * width + users[chosen])
     return np.bincount(keys // width, minlength=count).astype(np.int64)
 
 
-def withhold_small(labels: Ints, users: Ints, centroids: Longs, *, k: int) -> Clusters:
-    """Keep the clusters of at least k people, numbered anew; withhold the records of others."""
-    large = people_per_label(labels, users, len(centroids)) >= k
-    number = np.where(large, np.cumsum(large) - 1, -1).astype(np.int32)
-    kept = np.where(labels >= 0, number[labels], -1).astype(np.int32)
+def withhold_small(
+    labels: Ints,
+    users: Ints,
+    sets: Ints,
+    centroids: Longs,
+    *,
+    k: int,
+    l: int,  # noqa: E741 - the literature's name
+) -> Clusters:
+    """Keep the clusters of at least k people and l sets, numbered anew; withhold the others."""
+    large = (people_per_label(labels, users, len(centroids)) >= k) & (
+        people_per_label(labels, sets, len(centroids)) >= l
+    )
+    number = np.append(np.where(large, np.cumsum(large) - 1, -1), -1).astype(np.int32)
+    kept = number[labels]
     return Clusters(
         labels=kept,
         withheld=(labels >= 0) & (kept < 0),
@@ -31,7 +41,12 @@ def withhold_small(labels: Ints, users: Ints, centroids: Longs, *, k: int) -> Cl
 
 
 def cluster_as_printed(
-    table: RecordTable, set_pairs: SetPairs, *, k: int, distance: Distance
+    table: RecordTable,
+    set_pairs: SetPairs,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+    distance: Distance,
 ) -> Clusters:
     """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
     first = int(np.searchsorted(table.set_of, 0))
@@ -42,4 +57,4 @@ def cluster_as_printed(
     labels = np.full(len(table), -1, dtype=np.int32)
     labels[first:] = np.repeat(node_labels, pairs.sizes)
     centroids = node_centroids(pairs, node_labels) + first
-    return withhold_small(labels, table.users, centroids, k=k)
+    return withhold_small(labels, table.users, table.set_of, centroids, k=k, l=l)

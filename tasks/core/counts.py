@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.clusters import people_per_label
-from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
+from tasks.core.records import Clusters, Flags, Longs, QueryLog, RecordTable, Release
 
 
 def count_release(
@@ -33,8 +33,36 @@ def count_release(
                 np.diff(release.term_offsets)[release.class_of[release.published]].sum()
             ),
         },
+        "shares": _shares(log, table, release),
         "clusters": _count_clusters(table, clusters),
     }
+
+
+def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, float]:
+    """Parts of all rows read: published, published but not as they were, withheld."""
+    published = int(release.published.sum())
+    rows = max(1, log.rows_read)
+    return {
+        "published": published / rows,
+        "changed": (published - int(_unchanged(table, release).sum())) / rows,
+        "withheld": (len(table) - published) / rows,
+    }
+
+
+def _unchanged(table: RecordTable, release: Release) -> Flags:
+    """Records that publish all they said, and nothing else."""
+    pairs = np.stack([table.form_of, release.class_of], axis=1)
+    distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
+    same = [place >= 0 and _says(table, release, form, place) for form, place in distinct.tolist()]
+    return np.array(same, dtype=np.bool_)[inverse.ravel()]
+
+
+def _says(table: RecordTable, release: Release, form: int, place: int) -> bool:
+    items = slice(table.forms.item_offsets[form], table.forms.item_offsets[form + 1])
+    concepts = table.forms.item_concepts[items]
+    said = np.where(concepts >= 0, -1 - concepts, table.forms.item_words[items])
+    terms = release.terms[release.term_offsets[place] : release.term_offsets[place + 1]]
+    return set(said.tolist()) == set(terms.tolist())
 
 
 def cluster_sizes(clusters: Clusters) -> Longs:

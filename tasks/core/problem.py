@@ -117,7 +117,8 @@ def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> C
     """Clusters of records from the labels of their sets; a medoid's first record is the centroid."""
     set_labels = renumbered(labels_of_sets)
     own_sets = table.set_of
-    labels = np.where(own_sets >= 0, set_labels[own_sets], WITHHELD).astype(np.int32)
+    # The last entry is for records without a set, whose number is -1.
+    labels = np.append(set_labels, np.int32(WITHHELD))[own_sets]
     first_records = np.searchsorted(own_sets, np.arange(len(table.sets)))
     return Clusters(
         labels=labels,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.losses import nearest_values
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, Longs, RecordTable
-from tasks.core.rows import compress, take_rows
+from tasks.core.rows import compress, split_rows, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 NO_CLUSTER = -1
@@ -57,7 +57,7 @@ def place_attributes(
         (right_offsets, values[right_places]),
         inclusive=inclusive,
     )
-    parts = np.split(nearest, left_offsets[1:-1])
+    parts = split_rows(left_offsets, nearest)
     replaced = {
         (own, label): part.tolist()
         for (own, label), part in zip(distinct.tolist(), parts, strict=True)

@@ -183,6 +183,12 @@ def test_a_stray_quote_costs_one_row_only(read: Any, length: int, last: str) -> 
     assert len(log.texts) == 2 * length + 1
 
 
+def test_a_stray_quote_is_told_by_the_number_of_fields(read: Any) -> None:
+    log = read(f'user,query,time\n"7,stray,{MOMENT}\n7,cats,\n8,5",{MOMENT}\n')
+    assert log.texts.tolist() == ["cats", '5"']
+    assert rejects(log) == [(2, "quoted field not closed")]
+
+
 def test_a_record_spread_over_too_many_lines_is_set_aside(read: Any) -> None:
     note = "x\n" * 40_000
     log = read(f'user,query,note\n7,cats,"{note}"\n8,dogs,\n', format="csv")

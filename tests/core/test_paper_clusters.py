@@ -116,18 +116,25 @@ def test_people_are_counted_not_rows(flat: Taxonomy) -> None:
     least = least_set_pairs(
         distances.in_classes(table.sets), distances.similar(0.8), distance="jaccard"
     )
-    clusters = cluster_as_printed(table, least, k=2, distance="jaccard")
+    clusters = cluster_as_printed(table, least, k=2, l=1, distance="jaccard")
     assert clusters.count == 0
     assert clusters.withheld.all()
 
 
-@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 4)), min_size=1), st.integers(1, 4))
+ROWS = st.lists(
+    st.tuples(st.integers(-1, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1
+)
+
+
+@given(ROWS, st.integers(1, 4), st.integers(1, 3))
 def test_small_clusters_are_withheld_and_nothing_else(
-    rows: list[tuple[int, int]], k: int
+    rows: list[tuple[int, int, int]], k: int, least_sets: int
 ) -> None:
-    labels, users = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
-    people = [len({u for label, u in rows if label == c}) for c in range(4)]
+    labels, users, sets = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
+    people = [len({u for label, u, _ in rows if label == c}) for c in range(4)]
+    variety = [len({s for label, _, s in rows if label == c}) for c in range(4)]
     assert people_per_label(labels, users, 4).tolist() == people
-    clusters = withhold_small(labels, users, np.arange(4), k=k)
-    assert clusters.withheld.tolist() == [c >= 0 and people[c] < k for c, _ in rows]
-    assert clusters.centroids.tolist() == [c for c in range(4) if people[c] >= k]
+    clusters = withhold_small(labels, users, sets, np.arange(4), k=k, l=least_sets)
+    large = [people[c] >= k and variety[c] >= least_sets for c in range(4)]
+    assert clusters.withheld.tolist() == [c >= 0 and not large[c] for c, _, _ in rows]
+    assert clusters.centroids.tolist() == [c for c in range(4) if large[c]]

@@ -1,0 +1,202 @@
+"""Redaction on random logs: what strict and terms promise, counted the slow way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.adaptive import adaptive_labels
+from tasks.core.concepts import measure_concepts
+from tasks.core.mdav import mdav_labels
+from tasks.core.members import members_of
+from tasks.core.problem import Problem, clusters_of, problem_of
+from tasks.core.published import dissolve_bare, place_attributes
+from tasks.core.records import WORD, Clusters, Ints, RecordTable, Release
+from tasks.core.risk import linkage_risk
+from tasks.core.rows import cut_times, split_rows
+from tasks.core.scrubbing import scrub
+from tasks.core.slots import publish_sets
+from tasks.core.strict_redaction import redact_strictly
+from tasks.core.taxonomy import Taxonomy
+from tasks.core.terms_redaction import redact_by_terms
+from tasks.core.vmdav import vmdav_labels
+from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
+
+METHODS = st.sampled_from([adaptive_labels, mdav_labels, vmdav_labels])
+PEOPLE = st.integers(2, 20)
+
+
+@st.composite
+def nasty_logs(draw: st.DrawFn) -> tuple[Taxonomy, RecordTable]:
+    """Few users with many rows, many with one, all the same, all different."""
+    shape = draw(st.sampled_from(["random", "few", "many", "same", "different"]))
+    if shape == "random":
+        return draw(tables(users=30, most=60))
+    taxonomy = draw(taxonomies())
+    last = len(taxonomy) - 1
+    count = draw(st.integers(1, 60))
+    rows = []
+    for row in range(count):
+        user = row % 3 if shape == "few" else row
+        concepts = [1] if shape == "same" else [row % (last + 1), (row * 7 + 1) % (last + 1)]
+        words = ["cheap"] if shape == "same" else [WORDS[row % len(WORDS)]]
+        rows.append((user, list(dict.fromkeys(concepts)), words, row * HOUR * 9))
+    return taxonomy, table_of(taxonomy, rows)
+
+
+def redacted(
+    taxonomy: Taxonomy,
+    table: RecordTable,
+    method: Callable[[Problem], Ints],
+    k: int,
+    redaction: Callable[..., Release],
+) -> tuple[Clusters, Release]:
+    distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
+    problem = problem_of(table, distances, k=k, l=1)
+    clusters = clusters_of(table, method(problem), problem)
+    sets = publish_sets(members_of(table, clusters.labels), taxonomy)
+    speaking, rows = dissolve_bare(clusters, split_rows(sets.offsets, sets.concepts))
+    published = place_attributes(table, speaking, rows, taxonomy, inclusive=False)
+    return speaking, redaction(table, speaking, published, k=k)
+
+
+def members(labels: Ints) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for record, label in enumerate(labels.tolist()):
+        if label >= 0:
+            groups[label].append(record)
+    return groups
+
+
+def words_said(table: RecordTable, record: int) -> set[int]:
+    form = int(table.form_of[record])
+    items = range(table.forms.item_offsets[form], table.forms.item_offsets[form + 1])
+    return {int(table.forms.item_words[i]) for i in items if table.forms.item_kinds[i] == WORD}
+
+
+@settings(max_examples=150)
+@given(nasty_logs(), METHODS, PEOPLE)
+def test_strict_rows_are_shared_by_k_people(
+    log: tuple[Taxonomy, RecordTable], method: Callable[[Problem], Ints], k: int
+) -> None:
+    taxonomy, table = log
+    clusters, release = redacted(taxonomy, table, method, k, redact_strictly)
+    for place, records in members(release.class_of).items():
+        assert len({int(table.users[r]) for r in records}) >= k
+        terms = split_rows(release.term_offsets, release.terms)[place].tolist()
+        concepts = split_rows(release.concept_offsets, release.concepts)[place].tolist()
+        assert terms
+        assert sorted(-1 - term for term in terms if term < 0) == concepts
+        for record in records:
+            assert {term for term in terms if term >= 0} <= words_said(table, record)
+            assert clusters.labels[record] == release.clusters[place]
+            if release.times[place] != np.iinfo(np.int64).min:
+                cut = cut_times(table.times[[record]], int(release.precisions[place]))
+                assert cut[0] == release.times[place]
+    for records in members(clusters.labels).values():
+        assert len({int(table.users[r]) for r in records}) >= k
+        published = {release.class_of[r] for r in records}
+        assert -1 not in published, "a cluster that says something publishes all its records"
+    assert linkage_risk(table, release)["released_worst"] <= 1 / k
+
+
+@given(nasty_logs(), METHODS, st.integers(2, 6))
+def test_terms_words_are_used_by_k_people(
+    log: tuple[Taxonomy, RecordTable], method: Callable[[Problem], Ints], k: int
+) -> None:
+    taxonomy, table = log
+    clusters, release = redacted(taxonomy, table, method, k, redact_by_terms)
+    users: dict[int, set[int]] = defaultdict(set)
+    for place, records in members(release.class_of).items():
+        terms = split_rows(release.term_offsets, release.terms)[place].tolist()
+        for term in terms:
+            users[term].update(table.users[records].tolist())
+        label = int(release.clusters[place])
+        if label >= 0:
+            own = split_rows(release.concept_offsets, release.concepts)[place].tolist()
+            others = np.flatnonzero(release.clusters == label).tolist()
+            rows = split_rows(release.concept_offsets, release.concepts)
+            assert all(rows[other].tolist() == own for other in others)
+    assert all(len(people) >= k for people in users.values())
+    for records in members(clusters.labels).values():
+        assert len({int(table.users[r]) for r in records}) >= k
+
+
+@given(nasty_logs(), METHODS, st.integers(2, 6))
+def test_terms_keeps_at_least_the_words_of_strict(
+    log: tuple[Taxonomy, RecordTable], method: Callable[[Problem], Ints], k: int
+) -> None:
+    taxonomy, table = log
+    counts = []
+    for redaction in (redact_strictly, redact_by_terms):
+        _, release = redacted(taxonomy, table, method, k, redaction)
+        lengths = np.diff(release.term_offsets)
+        counts.append(lengths[release.class_of[release.published]].sum())
+    assert counts[0] <= counts[1]
+
+
+def test_a_row_reads_in_the_order_of_its_queries() -> None:
+    """Attributes are replaced in place: first what the queries say first."""
+    from tasks.core.taxonomy import build_taxonomy
+
+    names = ["entity", "a", "b"]
+    taxonomy = build_taxonomy(names, names, [[], [0], [0]], root="entity", version="")
+    rows = [(user, [2, 1], ["best"], 0) for user in range(3)]
+    table = table_of(taxonomy, rows)
+    _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
+    best = table.words.tolist().index("best")
+    assert release.terms.tolist() == [best, -1 - 2, -1 - 1]
+
+
+def test_times_are_cut_no_further_than_needed() -> None:
+    from tasks.core.taxonomy import build_taxonomy
+
+    taxonomy = build_taxonomy(["entity", "a"], ["entity", "a"], [[], [0]], root="entity", version="")
+    same_hour = [(user, [1], [], 5 * HOUR + user) for user in range(3)]
+    same_day = [(user, [1], [], (24 + user) * HOUR) for user in range(3)]
+    table = table_of(taxonomy, same_hour + same_day)
+    _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
+    assert sorted(zip(release.precisions.tolist(), release.times.tolist(), strict=True)) == [
+        (2, 24 * HOUR),
+        (3, 5 * HOUR),
+    ]
+
+
+class Found:
+    """A span found by a finder that knows one bad pair of words."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+
+
+def find_cheap_best(text: str) -> list[Found]:
+    place = text.find("cheap best")
+    return [Found(place, place + len("cheap best"))] if place >= 0 else []
+
+
+def test_scrubbing_drops_words_that_name_somebody_and_empty_rows() -> None:
+    release = Release(
+        class_of=np.array([0, 1, 2, -1], dtype=np.int32),
+        term_offsets=np.array([0, 3, 5, 8]),
+        terms=np.array([0, 1, 2, 0, 1, 0, -6, 1], dtype=np.int32),
+        concept_offsets=np.array([0, 0, 0, 1]),
+        concepts=np.array([5], dtype=np.int32),
+        times=np.zeros(3, dtype=np.int64),
+        precisions=np.zeros(3, dtype=np.int32),
+        clusters=np.array([-1, -1, 4], dtype=np.int32),
+    )
+    words = np.array(["cheap", "best", "near"], dtype=object)
+    scrubbed = scrub(release, words, find_cheap_best)
+    assert scrubbed.class_of.tolist() == [0, -1, 1, -1]
+    assert [row.tolist() for row in split_rows(scrubbed.term_offsets, scrubbed.terms)] == [
+        [2],
+        [0, -6, 1],
+    ]
+    assert scrubbed.clusters.tolist() == [-1, 4]
+    assert scrubbed.concepts.tolist() == [5]
+
+
