@@ -16,7 +16,12 @@ from tasks.settings import Settings
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 
 
-@flow(name="logveil-release", persist_result=False, log_prints=False)
+@flow(
+    name="logveil-release",
+    flow_run_name="{settings.method}-{settings.guarantee}-k{settings.k}",
+    persist_result=False,
+    log_prints=False,
+)
 def anonymise(settings: Settings) -> dict[str, Any]:
     """One release; the parameters that Prefect stores are paths and numbers."""
     screen = _SCREEN.get() or Screen(quiet=True, stderr=True)

@@ -83,6 +83,11 @@ class Screen:
         self.console.print(table)
 
 
+def _people(users: dict[str, Any]) -> str:
+    counted = "people" if users["from_column"] else "people (each row counts as one)"
+    return f"{counted} read / published"
+
+
 def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
     """The figures a reader wants first."""
     records, users = measures["records"], measures["users"]
@@ -96,7 +101,7 @@ def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
         ("rows with attributes", f"{records['with_attributes']:,}"),
         ("rows published", f"{records['published']:,}"),
         ("rows withheld", f"{records['withheld']:,}"),
-        ("people read / published", f"{users['read']:,} / {users['published']:,}"),
+        (_people(users), f"{users['read']:,} / {users['published']:,}"),
         ("clusters (fewest people)", f"{clusters['count']:,} ({clusters['min_users']})"),
         ("information loss, Eq. 11", f"{loss['percent']:.1f} %"),
         ("information loss, symmetric", f"{loss['symmetric_percent']:.1f} %"),

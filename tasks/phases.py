@@ -222,13 +222,9 @@ def _redacted(
         return redact_as_printed(
             table, clusters, comparison.distances, taxonomy, threshold=settings.threshold
         )
-    sets = publish_sets(
-        members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive
-    )
+    sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive)
     speaking, rows = dissolve_bare(clusters, split_rows(sets.offsets, sets.concepts))
-    published = place_attributes(
-        table, speaking, rows, taxonomy, inclusive=settings.inclusive
-    )
+    published = place_attributes(table, speaking, rows, taxonomy, inclusive=settings.inclusive)
     redaction = redact_strictly if settings.guarantee == "strict" else redact_by_terms
     return redaction(table, speaking, published, k=settings.k)
 

@@ -20,13 +20,13 @@ from tasks.core.distances import (
     symmetric_difference_ratio,
     union_count,
 )
+from tasks.core.pairs import Pairs, least_of_rows
 from tasks.core.paper_clusters import (
     centroid_pair_score,
     centroid_score,
     cluster_nodes,
     node_centroids,
 )
-from tasks.core.pairs import Pairs, least_of_rows
 from tasks.core.topics import map_topics
 from tests.golden.paper import (
     ERRATUM,
@@ -118,7 +118,8 @@ def test_table_3_gives_table_4() -> None:
     pairs = [(i, i + 1 + j, d) for i, row in enumerate(TABLE_3) for j, d in enumerate(row)]
     left, right, scores = (np.array(c) for c in zip(*[p for p in pairs if p[2] < 1], strict=True))
     least = least_of_rows(left, scores)
-    found = {(a + 1, b + 1): d for a, b, d in zip(left[least], right[least], scores[least])}
+    chosen = left[least], right[least], scores[least]
+    found = {(a + 1, b + 1): d for a, b, d in zip(*chosen, strict=True)}
     assert found == {pair: score for pair, score in TABLE_4.items() if pair != ERRATUM}
 
 

@@ -237,7 +237,7 @@ def _values(batch: Any, name: str | None) -> list[object]:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("s"), safe=False)
+        column = column.cast(pa.timestamp(column.type.unit))  # as UTC, whatever its zone is called
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column = column.cast(pa.string())
     if column.type in (pa.string(), pa.large_string(), pa.string_view()):

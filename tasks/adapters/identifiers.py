@@ -105,7 +105,7 @@ class Presidio:
         # With a list of URLs or a cache folder it would use the network and the disk.
         self._suffix = TLDExtract(suffix_list_urls=(), cache_dir=None)
         mail: Any = presidio.EmailRecognizer()
-        mail.validate_result = lambda found: bool(self._suffix(found).suffix)
+        mail.validate_result = self._has_public_suffix
         self._mail = mail
         self._ip, self._iban = presidio.IpRecognizer(), presidio.IbanRecognizer()
         self._numbers: Mapping[str, Any] = {
@@ -139,7 +139,10 @@ class Presidio:
         does not know .biz, and spends 25 ms on a hundred dots.
         """
         parts = _HOST_LIKE.findall(token)
-        return any(self._suffix(part[-LONGEST_CANDIDATE:]).suffix for part in parts)
+        return any(self._has_public_suffix(part[-LONGEST_CANDIDATE:]) for part in parts)
+
+    def _has_public_suffix(self, host: str) -> bool:
+        return bool(self._suffix(host).suffix)
 
     def number_kind(self, number: str, guess: str) -> str:
         """Card, SSN or phone if check digits and ranges say so, else the guess by shape."""

@@ -96,7 +96,7 @@ class _Meter:
 
     def show(self, position: int) -> None:
         if self.progress is not None:
-            self.progress(min(self.finished + position, self.total), self.total)
+            self.progress(self.finished + position, self.total)
 
     def end_file(self, size: int) -> None:
         self.finished += size

@@ -31,7 +31,7 @@ NOT_PROMISED = (
 SECTIONS = (
     ("Records", "records", "rows; read = published + withheld + rejected"),
     ("Shares", "shares", "parts of the rows read"),
-    ("People", "users", "distinct users"),
+    ("People", "users", "distinct users; without a user column every row counts as a person"),
     ("Words", "words", "words and attributes of all rows, before and after"),
     ("Clusters", "clusters", "sizes in records, min_users in distinct users"),
     ("Cohesion", "cohesion", "Eq. 10, 0 is best; shares of clusters and of records below 0.45"),

@@ -26,6 +26,7 @@ def count_release(
         "users": {
             "read": log.user_count,
             "published": len(np.unique(table.users[release.published])),
+            "from_column": log.has_users,
         },
         "words": {
             "read": int(np.diff(table.forms.item_offsets)[table.form_of].sum()),

@@ -22,7 +22,7 @@ def taxonomic_distance(shared: Floats, union: Floats) -> Floats:
 def concept_distances(
     taxonomy: Taxonomy, left: Ints, right: Ints, *, inclusive: bool = False
 ) -> Floats:
-    """Eq. 1 for every concept of `left` with every one of `right`, shape (len(left), len(right))."""
+    """Eq. 1 for every concept of `left` (rows) with every one of `right` (columns)."""
     rows = taxonomy.ancestor_matrix(left, inclusive=inclusive)
     columns = taxonomy.ancestor_matrix(right, inclusive=inclusive)
     shared = np.asarray((rows @ columns.T).todense(), dtype=np.float64)

@@ -53,7 +53,7 @@ class Lineage:
     def class_of(self, concepts: Ints) -> Ints:
         return self.classes[np.searchsorted(self.concepts, concepts)]
 
-    def squares(self, left: Ints, right: Ints, taxonomy: Taxonomy) -> Floats:
+    def squares(self, taxonomy: Taxonomy, left: Ints, right: Ints) -> Floats:
         """δ² of each pair of classes, every distinct pair measured once."""
         keys = left.astype(np.int64) * len(self) + right
         distinct, inverse = np.unique(keys, return_inverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def compress(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
 def split_rows(offsets: Longs, values: Ints) -> list[Ints]:
     """The rows one by one."""
     bounds = offsets.tolist()
-    return [values[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [values[start:end] for start, end in pairwise(bounds)]
 
 
 def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:

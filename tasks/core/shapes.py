@@ -137,7 +137,7 @@ def _number_kind(run: str) -> str:
 def _is_everyday(run: str, groups: Sequence[str], lengths: tuple[int, ...]) -> bool:
     """Counting, years, decimal fractions, sizes, a model and its year."""
     years = [bool(re.fullmatch(_YEAR, group)) for group in groups]
-    if max(lengths) == 1 or all(years) or re.fullmatch(r"[0-9]{1,2}\.[0-9]+", run):
+    if max(lengths) == 1 or all(years) or re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,8}", run):
         return True
     if sum(lengths) == 6 and len(groups) > 1:
         return True

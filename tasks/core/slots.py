@@ -9,6 +9,7 @@ what the records lose plus what is made up (Eq. 12 in both directions).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,9 +18,17 @@ from tasks.core.lineage import Lineage
 from tasks.core.members import Members
 from tasks.core.records import Flags, Floats, Ints, Longs, freeze
 from tasks.core.rows import take_rows
-from tasks.core.slot_candidates import Batch, Pool, batch_choices, batches, gather_candidates
-from tasks.core.slot_candidates import member_marks
-from tasks.core.slot_search import SlotChoices, search_slots
+from tasks.core.slot_candidates import (
+    Batch,
+    Candidates,
+    Entries,
+    batch_choices,
+    batches,
+    gather_candidates,
+    gather_entries,
+    marks_of,
+)
+from tasks.core.slot_search import SAVING, SlotChoices, search_slots
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 MOST_MEDOIDS = 16
@@ -44,32 +53,60 @@ class PublishedSets:
         freeze(self)
 
 
-def publish_sets(
-    members: Members, taxonomy: Taxonomy, *, inclusive: bool = False
-) -> PublishedSets:
+def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = False) -> PublishedSets:
     """For each cluster the set that costs its records least, as far as the search sees."""
     lineage = Lineage.of(members.concepts, taxonomy, inclusive=inclusive)
-    pool = gather_candidates(members, lineage)
-    chosen = np.zeros(len(pool.candidates), dtype=np.bool_)
-    for batch in batches(pool):
-        choices = batch_choices(pool, batch, members, lineage, taxonomy)
-        marks = _best_marks(choices, _medoid_marks(choices, pool, batch, members))
+    entries = gather_entries(members, lineage.class_of(members.concepts), len(lineage))
+    candidates = gather_candidates(entries, *_common_ancestors(entries, lineage))
+    chosen = np.zeros(len(candidates.classes), dtype=np.bool_)
+    for batch in batches(entries, candidates):
+        choices = batch_choices(
+            members, entries, candidates, batch, partial(lineage.squares, taxonomy)
+        )
+        marks = _best_marks(choices, _medoid_marks(choices, members, entries, candidates, batch))
         real = batch.candidates >= 0
         chosen[batch.candidates[real]] = marks[real]
-    offsets, concepts = _named(members, pool, chosen, lineage, taxonomy)
+    offsets, concepts = _named(members, candidates, chosen, lineage, taxonomy)
     replaced = _nearest(members, offsets, concepts, taxonomy, inclusive=inclusive)
     return PublishedSets(offsets, concepts, replaced)
 
 
-def _medoid_marks(choices: SlotChoices, pool: Pool, batch: Batch, members: Members) -> Flags:
+def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs, Floats]:
+    """Label, class and weight of the ancestors that several entries of a cluster have.
+
+    An ancestor of one entry only is no nearer to the others than the entry itself, as a rule.
+    """
+    offsets, places = take_rows(lineage.above_offsets, entries.classes)
+    owner = np.repeat(np.arange(len(entries.classes)), np.diff(offsets))
+    keys, inverse, support = np.unique(
+        entries.labels[owner] * entries.width + lineage.above[places],
+        return_inverse=True,
+        return_counts=True,
+    )
+    weights = np.bincount(inverse, entries.weights[owner], minlength=len(keys))
+    common = support > 1
+    return *np.divmod(keys[common], entries.width), weights[common]
+
+
+def _medoid_marks(
+    choices: SlotChoices,
+    members: Members,
+    entries: Entries,
+    candidates: Candidates,
+    batch: Batch,
+) -> Flags:
     """The classes of the member that costs its cluster least, ties to the more frequent one."""
-    best = member_marks(pool, batch, members, 0)
-    least = choices.totals(best)
-    sizes = members.cluster_sizes[batch.clusters]
-    for rank in range(1, min(MOST_MEDOIDS, int(sizes.max()))):
-        marks = member_marks(pool, batch, members, rank)
+    best = np.zeros(batch.candidates.shape, dtype=np.bool_)
+    least = np.full(len(best), np.inf)
+    starts, sizes = members.cluster_offsets[batch.clusters], members.cluster_sizes[batch.clusters]
+    for rank in range(min(MOST_MEDOIDS, int(sizes.max()))):
+        ranked = members.by_frequency[starts + np.minimum(rank, sizes - 1)]
+        offsets, attributes = take_rows(members.offsets, ranked)
+        rows = np.repeat(np.arange(len(ranked)), np.diff(offsets))
+        classes = entries.classes[entries.of_attribute[attributes]]
+        marks = marks_of(candidates, batch, rows, classes)
         totals = choices.totals(marks)
-        better = totals < least - 1e-9
+        better = totals < least - SAVING
         best[better], least[better] = marks[better], totals[better]
     return best
 
@@ -78,19 +115,19 @@ def _best_marks(choices: SlotChoices, start: Flags) -> Flags:
     """The better of two searches: from the medoid and from nothing."""
     from_medoid = search_slots(choices, start)
     from_nothing = search_slots(choices, np.zeros_like(start))
-    better = choices.totals(from_nothing) < choices.totals(from_medoid) - 1e-9
+    better = choices.totals(from_nothing) < choices.totals(from_medoid) - SAVING
     return np.where(better[:, None], from_nothing, from_medoid)
 
 
 def _named(
-    members: Members, pool: Pool, chosen: Flags, lineage: Lineage, taxonomy: Taxonomy
+    members: Members, candidates: Candidates, chosen: Flags, lineage: Lineage, taxonomy: Taxonomy
 ) -> tuple[Longs, Ints]:
     """A concept for each chosen class: at or above most mentions that it stands for, ties by id.
 
     Concepts of a class are equally far from everything, but only some are true of the members.
     """
-    offsets = np.concatenate(([0], np.cumsum(chosen)))[pool.offsets]
-    classes = pool.candidates[chosen]
+    offsets = np.concatenate(([0], np.cumsum(chosen)))[candidates.offsets]
+    classes = candidates.classes[chosen]
     stands_for = _nearest(
         members, offsets, lineage.examples[classes], taxonomy, inclusive=lineage.inclusive
     )

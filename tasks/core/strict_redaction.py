@@ -8,6 +8,7 @@ first; a time is cut from the hour to the day to the month to nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def words_of_forms(table: RecordTable) -> list[Words]:
     bounds = forms.item_offsets.tolist()
     return [
         tuple(dict.fromkeys(said[i] for i in range(start, end) if kinds[i] == WORD))
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
+        for start, end in pairwise(bounds)
     ]
 
 

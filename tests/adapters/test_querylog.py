@@ -95,7 +95,8 @@ def test_line_ends_and_byte_order_mark(read: Any, format: str, mark: bytes, end:
 def test_extension_decides_where_content_does_not(read: Any) -> None:
     assert read("query\ncats\ndogs\n", "log.csv").texts.tolist() == ["cats", "dogs"]
     assert read("query\ncats\ndogs\n", "log.tsv").rows_read == 2
-    assert read("not json\n", "log.jsonl").reject_reasons.tolist() == ["not a JSON object"]
+    assert read("a,b\n", "log.jsonl").reject_reasons.tolist() == ["not a JSON object"]
+    assert len(read('user,query\n7,"a\tb\nc\td\ne\tf"\n', "log2.csv").texts) == 1
 
 
 def test_a_late_key_of_a_json_log_is_not_missed(read: Any) -> None:
@@ -119,6 +120,7 @@ def test_json_numbers_are_text(read: Any) -> None:
         pa.array([SECONDS * 10**9 + 5], pa.timestamp("ns")),
         pa.array([SECONDS * 1000], pa.timestamp("ms", tz="America/New_York")),
         pa.array([SECONDS * 10**6], pa.timestamp("us", tz="UTC")),
+        pa.array([SECONDS], pa.timestamp("s", tz="Nowhere/Known")),
         pa.array([SECONDS], pa.int64()),
         pa.array([SECONDS * 1000 + 1], pa.int64()),
         pa.array([float(SECONDS)], pa.float64()),
@@ -133,6 +135,11 @@ def test_parquet_times(read: Any, times: pa.Array) -> None:
     log = read(parquet_of(user=pa.array([7]), query=["cats"], time=times))
     assert rejects(log) == []
     assert log.times.tolist() == [SECONDS]
+
+
+def test_parquet_times_before_1970_are_rounded_like_texts(read: Any) -> None:
+    log = read(parquet_of(query=["cats"], time=pa.array([-500], pa.timestamp("ms"))))
+    assert log.times.tolist() == [-1]
 
 
 def test_what_is_not_a_number_is_missing(read: Any) -> None:
@@ -251,6 +258,11 @@ def test_damage_in_the_middle_of_a_parquet_file(read: Any) -> None:
         read(bytes(content))
     assert CANARY not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+def test_parquet_rows_behind_an_empty_batch() -> None:
+    batches: list[list[Cells]] = [[], [("7", "cats", "")]]
+    assert list(_parquet_rows(iter(batches), 1, "damaged")) == [(1, ("7", "cats", ""))]
 
 
 def test_parquet_rows_that_go_missing() -> None:

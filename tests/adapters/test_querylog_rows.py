@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from tests.adapters.logwriters import (
     assert_holds,
     every_format,
     outcome,
+    parquet_of,
     read_content,
     rejects,
 )
@@ -94,6 +96,13 @@ def test_bytes_that_are_not_utf8_do_no_harm_in_other_columns(read: Any) -> None:
     assert_holds(read(as_aol(ROWS).replace(b"\t\t\n", b"\t1\tcaf\xe9\n")), ROWS)
 
 
+def test_bytes_that_are_not_utf8_in_a_parquet_dictionary(read: Any) -> None:
+    queries = pa.array([b"cats", b"caf\xe9"]).view(pa.string()).dictionary_encode()
+    log = read(parquet_of(query=queries))
+    assert log.texts.tolist() == ["cats"]
+    assert rejects(log) == [(2, "query is not valid UTF-8")]
+
+
 def test_escaped_surrogate_in_json_is_not_utf8(read: Any) -> None:
     log = read('{"query": "\\ud800", "user": 1}\n{"query": "\\ud83d\\ude00", "user": 1}\n')
     assert log.texts.tolist() == ["😀"]
@@ -134,6 +143,12 @@ def test_what_is_not_a_json_object(read: Any, line: str) -> None:
     log = read(as_jsonl(ROWS) + line.encode() + b"\n" + as_jsonl(ROWS))
     assert rejects(log) == [(5, "not a JSON object")]
     assert len(log.texts) == 2 * len(ROWS)
+
+
+def test_control_characters_in_json(read: Any) -> None:
+    log = read('{"user": 1, "query": "a\tb"}\n{"user": 1, "query": "a\0b"}\n')
+    assert log.texts.tolist() == ["a\tb"]
+    assert rejects(log) == [(2, "query holds a NUL byte")]
 
 
 @pytest.mark.parametrize("value", ["true", "[1]", "{}"])
@@ -301,11 +316,20 @@ def test_without_users_every_row_is_one(read: Any, content: str, has_times: bool
     assert log.times.tolist() == [NO_TIME, NO_TIME]
 
 
-@pytest.mark.parametrize("first_row", [f"7,search,{MOMENT}", "7,query,", ",query,nothing"])
+@pytest.mark.parametrize(
+    "first_row",
+    [f"7,search,{MOMENT}", f"user,search,{MOMENT}", "7,query,", "7,query,x", ",query,nothing"],
+)
 def test_a_first_row_that_resembles_a_header_is_data(read: Any, first_row: str) -> None:
     columns = {"user": "1", "query": "2", "time": "3"}
     log = read(f"{first_row}\n8,cats,\n", format="csv", columns=columns)
     assert log.rows_read == 2
+
+
+def test_a_first_aol_row_that_resembles_a_header_is_data(read: Any) -> None:
+    log = read(b"someone\tquery\tlast week\n" + as_aol(ROWS, header=""), format="aol")
+    assert log.has_users
+    assert rejects(log) == [(1, "time not understood")]
 
 
 def test_missing_mapped_columns_are_all_named_with_the_header(read: Any) -> None:

@@ -68,9 +68,7 @@ def test_information_loss_equals_the_sums_of_eq_12_and_13(data: st.DataObject) -
     )
     assert loss.percent == pytest.approx(100 * lost / spread if spread else 0.0)
     total = spread + made_up_spread
-    assert loss.symmetric_percent == pytest.approx(
-        100 * (lost + made_up) / total if total else 0.0
-    )
+    assert loss.symmetric_percent == pytest.approx(100 * (lost + made_up) / total if total else 0.0)
 
 
 @pytest.fixture

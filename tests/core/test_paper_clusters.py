@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from tasks.core.clusters import cluster_as_printed, people_per_label, withhold_small
 from tasks.core.concepts import measure_concepts
-from tasks.core.pairs import least_set_pairs, paired_matches, record_pairs
+from tasks.core.pairs import Pairs, least_set_pairs, paired_matches, record_pairs
 from tasks.core.paper_clusters import cluster_nodes, node_centroids
-from tasks.core.records import RecordTable
+from tasks.core.records import AttributeSets, RecordTable
+from tasks.core.rows import compress
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests import oracles
 from tests.random_logs import table_of, tables
@@ -42,9 +44,7 @@ def literal_clusters(
 ) -> tuple[list[set[int]], list[int]]:
     rows = [table.sets.row(s).tolist() for s in table.set_of[table.set_of >= 0].tolist()]
     distances = {
-        (i, j): oracles.record_distance(
-            taxonomy, rows[i], rows[j], threshold=threshold, kind=kind
-        )
+        (i, j): oracles.record_distance(taxonomy, rows[i], rows[j], threshold=threshold, kind=kind)
         for i, j in combinations(range(len(rows)), 2)
     }
     pairs = oracles.least_pairs(distances, len(rows))
@@ -62,6 +62,58 @@ def test_algorithm_3_equals_the_literal_version(
     assert fast_clusters(taxonomy, table, threshold, kind) == literal_clusters(
         taxonomy, table, threshold, kind
     )
+
+
+@st.composite
+def similar_sets(draw: st.DrawFn) -> tuple[np.ndarray, AttributeSets, list[int]]:
+    """Any symmetric similarity, distinct sets over it, and how many records hold each set.
+
+    Real taxonomies seldom give two records of which several attributes are similar crosswise.
+    """
+    width = draw(st.integers(1, 7))
+    similar = np.eye(width, dtype=bool)
+    for i, j in combinations(range(width), 2):
+        similar[i, j] = similar[j, i] = draw(st.booleans())
+    rows = draw(
+        st.lists(
+            st.sets(st.integers(0, width - 1), min_size=1, max_size=4).map(sorted),
+            min_size=1,
+            max_size=8,
+            unique_by=tuple,
+        )
+    )
+    offsets, values = compress(sorted(rows))
+    counts = draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows)))
+    return similar, AttributeSets(offsets, values), counts
+
+
+@given(similar_sets(), KINDS)
+def test_pairs_of_records_equal_eq_9_on_any_similarity(
+    case: tuple[np.ndarray, AttributeSets, list[int]], kind: str
+) -> None:
+    similar, sets, counts = case
+    rows = [sets.row(index).tolist() for index, n in enumerate(counts) for _ in range(n)]
+    distances = {}
+    for i, j in combinations(range(len(rows)), 2):
+        shared = oracles.most_matches(similar[np.ix_(rows[i], rows[j])])
+        union = len(rows[i]) + len(rows[j]) - shared
+        score = (union - shared) / union if kind == "jaccard" else 1 / max(shared, 1)
+        distances[i, j] = (score, shared)
+    matrix = sparse.csr_matrix(similar.astype(np.float32))
+    bounds = np.concatenate(([0], np.cumsum(counts)))
+    pairs = record_pairs(least_set_pairs(sets, matrix, distance=kind), sets, bounds, distance=kind)
+    assert expanded(pairs) == oracles.least_pairs(distances, len(rows))
+
+
+def expanded(pairs: Pairs) -> dict[tuple[int, int], float]:
+    """The pairs of records that pairs of nodes stand for."""
+    found = {}
+    for left, right, score in zip(pairs.left, pairs.right, pairs.scores, strict=True):
+        a = range(pairs.starts[left], pairs.starts[left] + pairs.sizes[left])
+        b = range(pairs.starts[right], pairs.starts[right] + pairs.sizes[right])
+        found.update({(int(i), int(j)): float(score) for i in a for j in b if i < j})
+    assert len(found) == pairs.counts.sum()
+    return found
 
 
 @given(st.data(), THRESHOLDS)
@@ -121,9 +173,7 @@ def test_people_are_counted_not_rows(flat: Taxonomy) -> None:
     assert clusters.withheld.all()
 
 
-ROWS = st.lists(
-    st.tuples(st.integers(-1, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1
-)
+ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1)
 
 
 @given(ROWS, st.integers(1, 4), st.integers(1, 3))

@@ -21,7 +21,7 @@ from tasks.core.rows import cut_times, split_rows
 from tasks.core.scrubbing import scrub
 from tasks.core.slots import publish_sets
 from tasks.core.strict_redaction import redact_strictly
-from tasks.core.taxonomy import Taxonomy
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.terms_redaction import redact_by_terms
 from tasks.core.vmdav import vmdav_labels
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
@@ -139,10 +139,13 @@ def test_terms_keeps_at_least_the_words_of_strict(
     assert counts[0] <= counts[1]
 
 
+def one_concept() -> Taxonomy:
+    names = ["entity", "a"]
+    return build_taxonomy(names, names, [[], [0]], root="entity", version="")
+
+
 def test_a_row_reads_in_the_order_of_its_queries() -> None:
     """Attributes are replaced in place: first what the queries say first."""
-    from tasks.core.taxonomy import build_taxonomy
-
     names = ["entity", "a", "b"]
     taxonomy = build_taxonomy(names, names, [[], [0], [0]], root="entity", version="")
     rows = [(user, [2, 1], ["best"], 0) for user in range(3)]
@@ -152,10 +155,18 @@ def test_a_row_reads_in_the_order_of_its_queries() -> None:
     assert release.terms.tolist() == [best, -1 - 2, -1 - 1]
 
 
-def test_times_are_cut_no_further_than_needed() -> None:
-    from tasks.core.taxonomy import build_taxonomy
+def test_nobody_in_a_cluster_is_left_behind_for_their_words() -> None:
+    taxonomy = one_concept()
+    sharing = [(user, [1], ["cheap"], 0) for user in range(3)]
+    alone = [(3, [1], ["near"], 0)]
+    table = table_of(taxonomy, sharing + alone)
+    _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
+    assert release.published.all()
+    assert release.terms.tolist() == [-1 - 1]
 
-    taxonomy = build_taxonomy(["entity", "a"], ["entity", "a"], [[], [0]], root="entity", version="")
+
+def test_times_are_cut_no_further_than_needed() -> None:
+    taxonomy = one_concept()
     same_hour = [(user, [1], [], 5 * HOUR + user) for user in range(3)]
     same_day = [(user, [1], [], (24 + user) * HOUR) for user in range(3)]
     table = table_of(taxonomy, same_hour + same_day)
@@ -198,5 +209,3 @@ def test_scrubbing_drops_words_that_name_somebody_and_empty_rows() -> None:
     ]
     assert scrubbed.clusters.tolist() == [-1, 4]
     assert scrubbed.concepts.tolist() == [5]
-
-

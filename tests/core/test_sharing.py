@@ -48,9 +48,7 @@ def test_absorbing_leaves_nobody_behind_if_there_are_k_people(
 
 
 @given(unit_rows, st.integers(2, 4))
-def test_never_fewer_words_than_the_naive_rule(
-    rows: list[tuple[int, list[int]]], k: int
-) -> None:
+def test_never_fewer_words_than_the_naive_rule(rows: list[tuple[int, list[int]]], k: int) -> None:
     """The naive rule: only words that every unit of the group says."""
     units = units_of(rows)
     if people(units) < k:

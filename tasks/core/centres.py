@@ -1,0 +1,67 @@
+"""The best centres of many clusters of sets at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tasks.core.members import Members
+from tasks.core.problem import Problem
+from tasks.core.records import Floats, Ints, Longs
+from tasks.core.rows import compress, take_rows
+from tasks.core.slot_candidates import (
+    batch_choices,
+    batches,
+    gather_candidates,
+    gather_entries,
+    marks_of,
+)
+from tasks.core.slot_search import search_slots
+
+
+def improved_centres(
+    problem: Problem, groups: Sequence[Longs], centres: Sequence[Ints]
+) -> tuple[list[Ints], Floats]:
+    """Centres (classes) that cost the groups of sets no more than those given, and their costs.
+
+    Candidates are the groups' own classes and those of the given centres.
+    """
+    members = _members(problem, groups)
+    squares = problem.costs.squares
+
+    def between(left: Ints, right: Ints) -> Floats:
+        # Sums of single-precision squares are too coarse to tell a saving from rounding.
+        return squares[left, right].astype(np.float64)
+
+    width = len(squares)
+    entries = gather_entries(members, members.concepts, width)
+    offsets, given = compress(centres)
+    labels = np.repeat(np.arange(len(groups)), np.diff(offsets))
+    # Endless weight: a given class stays a candidate.
+    candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
+    found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(groups)
+    paid = np.zeros(len(groups))
+    for batch in batches(entries, candidates):
+        choices = batch_choices(members, entries, candidates, batch, between)
+        starts, places = take_rows(offsets, batch.clusters)
+        rows = np.repeat(np.arange(len(batch.clusters)), np.diff(starts))
+        marks = search_slots(choices, marks_of(candidates, batch, rows, given[places]))
+        paid[batch.clusters] = choices.totals(marks)
+        classes = candidates.classes[batch.candidates].astype(np.int32)
+        for row, cluster in enumerate(batch.clusters.tolist()):
+            found[cluster] = classes[row][marks[row]]
+    return found, paid
+
+
+def _members(problem: Problem, groups: Sequence[Longs]) -> Members:
+    sets = np.concatenate([*groups, np.zeros(0, dtype=np.int64)])
+    offsets, places = take_rows(problem.costs.offsets, sets)
+    counts = problem.counts[sets]
+    return Members(
+        labels=np.repeat(np.arange(len(groups)), [len(group) for group in groups]),
+        counts=counts,
+        offsets=offsets,
+        concepts=problem.costs.classes[places],
+        weights=np.repeat(counts, np.diff(offsets)).astype(np.float64),
+    )

@@ -1,0 +1,192 @@
+"""The release on disk: what rows look like, and that files appear together or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.adapters.release import (
+    Draft,
+    open_draft,
+    publish,
+    write_measures,
+    write_rejects,
+    write_rows,
+)
+from tasks.adapters.report import render_report, write_report
+from tasks.core.errors import InputError
+from tasks.core.records import NO_TIME, QueryLog, RecordTable, Release
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tests.random_logs import table_of
+
+
+@pytest.fixture
+def taxonomy() -> Taxonomy:
+    names = ["entity.n.01", "respiratory_disease.n.01", "cure.n.01"]
+    words = ["entity", "respiratory disease", "cure"]
+    return build_taxonomy(names, words, [[], [0], [0]], root="entity.n.01", version="")
+
+
+@pytest.fixture
+def table(taxonomy: Taxonomy) -> RecordTable:
+    return table_of(taxonomy, [(user, [1], ["best", "near"], 0) for user in range(4)])
+
+
+@pytest.fixture
+def release(table: RecordTable) -> Release:
+    best, near = (table.words.tolist().index(word) for word in ("best", "near"))
+    moment = 1_141_207_200  # 2006-03-01 10:00:00
+    return Release(
+        class_of=np.array([1, 0, -1, 0], dtype=np.int32),
+        term_offsets=np.array([0, 3, 4]),
+        terms=np.array([best, -1 - 2, -1 - 1, near], dtype=np.int32),
+        concept_offsets=np.array([0, 2, 2]),
+        concepts=np.array([1, 2], dtype=np.int32),
+        times=np.array([moment, NO_TIME]),
+        precisions=np.array([3, 0], dtype=np.int32),
+        clusters=np.array([6, -1], dtype=np.int32),
+    )
+
+
+ROWS = [
+    ("best cure respiratory disease", "cure.n.01;respiratory_disease.n.01", "2006-03-01 10", "7"),
+    ("best cure respiratory disease", "cure.n.01;respiratory_disease.n.01", "2006-03-01 10", "7"),
+    ("near", "", "", ""),
+]
+
+
+def test_rows_read_like_queries_and_are_sorted_by_what_they_say(
+    tmp_path: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
+) -> None:
+    draft = open_draft(tmp_path / "out", "tsv")
+    written = write_rows(draft, release, table, taxonomy)
+    lines = draft.release_path.read_text().splitlines()
+    assert lines[0].split("\t") == ["query", "concepts", "time", "cluster"]
+    assert [tuple(line.split("\t")) for line in lines[1:]] == ROWS
+    assert written.records.tolist() == [1, 3, 0]
+
+
+def test_parquet_holds_the_same_rows(
+    tmp_path: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
+) -> None:
+    draft = open_draft(tmp_path / "out", "parquet")
+    write_rows(draft, release, table, taxonomy)
+    columns = pq.read_table(draft.release_path).to_pydict()
+    assert list(zip(*columns.values(), strict=True)) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("precision", "shown"), [(0, ""), (1, "2006-03"), (2, "2006-03-01"), (3, "2006-03-01 10")]
+)
+def test_times_are_shown_as_finely_as_they_are_cut(
+    tmp_path: Path, table: RecordTable, taxonomy: Taxonomy, precision: int, shown: str
+) -> None:
+    one = Release(
+        class_of=np.zeros(4, dtype=np.int32),
+        term_offsets=np.array([0, 1]),
+        terms=np.zeros(1, dtype=np.int32),
+        concept_offsets=np.array([0, 0]),
+        concepts=np.zeros(0, dtype=np.int32),
+        times=np.array([1_141_207_200]),
+        precisions=np.array([precision], dtype=np.int32),
+        clusters=np.array([-1], dtype=np.int32),
+    )
+    draft = open_draft(tmp_path, "tsv")
+    write_rows(draft, one, table, taxonomy)
+    assert draft.release_path.read_text().splitlines()[1].split("\t")[2] == shown
+
+
+def finished(draft: Draft, mark: str) -> None:
+    draft.release_path.write_text(mark)
+    (draft.folder / "rejects.tsv").write_text(mark)
+    (draft.folder / "report.html").write_text(mark)
+    write_measures(draft, {"mark": mark})
+
+
+def test_nothing_is_visible_before_publication(tmp_path: Path) -> None:
+    draft = open_draft(tmp_path, "tsv")
+    finished(draft, "new")
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
+    publish(draft)
+    names = {"measures.json", "rejects.tsv", "release.tsv", "report.html"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_a_killed_publication_shows_no_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sees release.tsv sees all that belongs to it, at every step of the way."""
+    publish_old = open_draft(tmp_path, "tsv")
+    finished(publish_old, "old")
+    publish(publish_old)
+    from tasks.adapters import release as module
+
+    replace = module.os.replace
+    seen: list[set[str]] = []
+
+    def watched(source: Path, target: Path) -> None:
+        if (tmp_path / "release.tsv").exists():
+            marks = {p.read_text()[:3] for p in tmp_path.iterdir() if p.suffix in (".tsv", ".html")}
+            seen.append(marks)
+        replace(source, target)
+
+    monkeypatch.setattr(module.os, "replace", watched)
+    draft = open_draft(tmp_path, "tsv")
+    finished(draft, "new")
+    publish(draft)
+    assert seen == []
+    assert (tmp_path / "release.tsv").read_text() == "new"
+
+
+def test_leftovers_of_dead_runs_go_those_of_living_ones_stay(tmp_path: Path) -> None:
+    (tmp_path / ".logveil-999999999").mkdir()
+    (tmp_path / ".logveil-1").mkdir()
+    open_draft(tmp_path, "tsv")
+    assert not (tmp_path / ".logveil-999999999").exists()
+    assert (tmp_path / ".logveil-1").exists()
+
+
+def test_an_output_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match="cannot write to --out"):
+        open_draft(tmp_path / "out", "tsv")
+
+
+def test_rejects_name_file_row_and_reason(tmp_path: Path) -> None:
+    log = QueryLog(
+        texts=np.zeros(0, dtype=object),
+        users=np.zeros(0, dtype=np.int32),
+        times=np.zeros(0, dtype=np.int64),
+        sources=("a.tsv", "b.tsv"),
+        reject_sources=np.array([1], dtype=np.int32),
+        reject_rows=np.array([17]),
+        reject_reasons=np.array(["blank line"], dtype=object),
+        has_users=True,
+        has_times=True,
+    )
+    draft = open_draft(tmp_path, "tsv")
+    write_rejects(draft, log)
+    lines = (draft.folder / "rejects.tsv").read_text().splitlines()
+    assert lines == ["file\trow\treason", "b.tsv\t17\tblank line"]
+
+
+def measures(guarantee: str, *, verified: bool) -> dict[str, object]:
+    return {
+        "verified": verified,
+        "settings": {"guarantee": guarantee, "k": 7, "topics": "<script>"},
+        "records": {"read": 10, "published": 8, "withheld": 1, "rejected": 1},
+    }
+
+
+@pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
+def test_the_report_says_what_is_and_is_not_promised(tmp_path: Path, guarantee: str) -> None:
+    write_report(tmp_path / "report.html", measures(guarantee, verified=True))
+    page = (tmp_path / "report.html").read_text()
+    assert f"Verified: {guarantee}, k = 7." in page
+    assert "Not promised" in page
+    assert "<script>" not in page
+    assert "http" not in page
+    assert "Not verified" in render_report(measures(guarantee, verified=False))
