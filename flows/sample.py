@@ -11,7 +11,7 @@ from typing import Final
 
 from tasks.adapters.vocabulary import load_vocabulary
 from tasks.core.errors import LogveilError
-from tasks.core.synthetic import Row, synthetic_log
+from tasks.core.synthetic.log import Row, synthetic_log
 
 HEADER: Final = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 

@@ -66,7 +66,7 @@ def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
     Raises:
         InputError: the folder holds no release, or the store does not know it.
     """
-    from tasks.core.verification import promised
+    from tasks.core.verification.clauses import promised
 
     known = [(file, *_people(store, folder, file)) for file in _release_files(folder)]
     taxonomy, identifiers = _tools(store)

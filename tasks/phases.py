@@ -51,7 +51,7 @@ from tasks.core.slots import publish_sets
 from tasks.core.strict_redaction import redact_strictly
 from tasks.core.terms_redaction import redact_by_terms
 from tasks.core.topics import TopicMap, map_topics
-from tasks.core.verification import Promise
+from tasks.core.verification.clauses import Promise
 from tasks.core.vmdav import vmdav_labels
 from tasks.progress import Progress
 from tasks.settings import Settings

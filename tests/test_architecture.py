@@ -75,10 +75,10 @@ def test_data_flows_one_way(path: Path) -> None:
 
 
 def test_core_and_phases_run_without_prefect() -> None:
-    modules = [p.stem for p in sources("tasks/core") if p.stem != "__init__"]
+    modules = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in sources("tasks/core")]
     code = (
         "import sys\n"
-        + "".join(f"import tasks.core.{module}\n" for module in modules)
+        + "".join(f"import {module}\n" for module in modules if "__init__" not in module)
         + "import tasks.phases\n"
         + "assert 'prefect' not in sys.modules\n"
     )

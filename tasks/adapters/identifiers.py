@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any
 
 from tasks.adapters.name_lists import load_name_lists
-from tasks.core.name_lists import NameLists
-from tasks.core.names import find_names
-from tasks.core.shapes import addresses, dates, numbers, typed_hosts
-from tasks.core.spans import KINDS, Span, disjoint, fold, unfold
+from tasks.core.identifiers.name_lists import NameLists
+from tasks.core.identifiers.names import find_names
+from tasks.core.identifiers.shapes import addresses, dates, numbers, typed_hosts
+from tasks.core.identifiers.spans import KINDS, Span, disjoint, fold, unfold
 
 __all__ = ["KINDS", "IdentifierFinder", "Span", "load_identifier_finder"]
 

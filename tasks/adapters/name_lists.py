@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tasks.core.errors import InputError
-from tasks.core.name_lists import NameLists
+from tasks.core.identifiers.name_lists import NameLists
 
 AMERICANS = 300_000_000
 MOST_NAMESAKES = 1000

@@ -22,7 +22,7 @@ import numpy as np
 
 from tasks.core.errors import InputError
 from tasks.core.records import Ints
-from tasks.core.verification import Promise
+from tasks.core.verification.clauses import Promise
 
 People = tuple[Ints, Ints, Promise]
 """Person and original attribute set behind each row, and what the release promises."""

@@ -17,11 +17,11 @@ from typing import Final
 
 import numpy as np
 
-from tasks.adapters.formats import FORMATS, Table, open_table
-from tasks.adapters.logcolumns import KNOWN_NAMES
-from tasks.adapters.logfiles import LogStream, attempt, find_files, open_log
-from tasks.adapters.logvalues import judge
-from tasks.adapters.sniffing import sniff
+from tasks.adapters.logs.columns import KNOWN_NAMES
+from tasks.adapters.logs.files import LogStream, attempt, find_files, open_log
+from tasks.adapters.logs.formats import FORMATS, Table, open_table
+from tasks.adapters.logs.sniffing import sniff
+from tasks.adapters.logs.values import judge
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, QueryLog
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.records import Ints
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.verification import Promise, faults
+from tasks.core.verification.clauses import Promise, faults
 
 if TYPE_CHECKING:
     # Only named here: whoever calls has loaded the recognisers already.

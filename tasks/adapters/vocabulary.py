@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from tasks.core.synthetic_draws import Weighted, weighted, zipf
-from tasks.core.synthetic_identifiers import AddressBook
-from tasks.core.synthetic_queries import Topic, Vocabulary
+from tasks.core.synthetic.draws import Weighted, weighted, zipf
+from tasks.core.synthetic.identifiers import AddressBook
+from tasks.core.synthetic.queries import Topic, Vocabulary
 
 DATA: Final = Path(__file__).parent / "data"
 TABLES: Final = DATA / "synthetic.toml"

@@ -90,11 +90,11 @@ class Partition:
         self.sizes[label] += 1
         self.labels[index] = label
 
-    def open(self, centre: Ints) -> int:
-        """A new, empty cluster; its costs follow with the next `refresh`."""
+    def open(self, index: int) -> int:
+        """A new, empty cluster around a set; its costs follow with the next `refresh`."""
         self.sizes.append(0)
         self._holders.append({})
-        self._centres.append(centre)
+        self._centres.append(self.problem.costs.row(index))
         return len(self.sizes) - 1
 
     def refresh(self, labels: Iterable[int]) -> None:

@@ -20,7 +20,7 @@ from tasks.adapters.people import (
     save_people,
 )
 from tasks.core.errors import InputError
-from tasks.core.verification import Promise
+from tasks.core.verification.clauses import Promise
 
 USERS = np.array([4, 0, 4, 2**31 - 1], dtype=np.int32)
 SETS = np.array([7, -1, 8, 7], dtype=np.int32)

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.adapters.formats import _parquet_rows
-from tasks.adapters.logvalues import Cells
+from tasks.adapters.logs.formats import _parquet_rows
+from tasks.adapters.logs.values import Cells
 from tasks.adapters.querylog import read_logs
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog

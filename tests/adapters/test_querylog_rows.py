@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.adapters.logvalues import seconds_of
+from tasks.adapters.logs.values import seconds_of
 from tasks.adapters.querylog import read_logs
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog

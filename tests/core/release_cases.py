@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.core.verification import Promise, faults
+from tasks.core.verification.clauses import Promise, faults
 
 HEADER = ("query", "concepts", "time", "cluster")
 QUERY, CONCEPTS, TIME, CLUSTER = range(4)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.core.verification import Promise, promised
+from tasks.core.verification.clauses import Promise, promised
 from tests.core.release_cases import (
     CLAUSES,
     CLUSTER,

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.evidence import distinct_members
+from tasks.core.verification.evidence import distinct_members
 from tests.core.release_cases import HEADER, WORDS, Case, broken, judge, make_case
 
 TIMES = st.sampled_from(["", "2006-03", "2006-03-05", "2006-03-05 07"])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
-from tasks.core.synthetic_draws import Dice, Weighted, weighted
-from tasks.core.synthetic_identifiers import AddressBook, identifier
+from tasks.core.synthetic.draws import Dice, Weighted, weighted
+from tasks.core.synthetic.identifiers import AddressBook, identifier
 
 TERM: Final = "*"
 PLACE: Final = "^"

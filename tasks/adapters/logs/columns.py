@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tasks.adapters.logvalues import looks_like_value
+from tasks.adapters.logs.values import looks_like_value
 from tasks.core.errors import InputError, UsageError
 
 KNOWN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.name_lists import (
+from tasks.core.identifiers.name_lists import (
     BEFORE_MODAL_NAMES,
     COMPANY,
     FUNCTION_WORDS,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tasks.core.name_lists import word_set
-from tasks.core.spans import Span
+from tasks.core.identifiers.name_lists import word_set
+from tasks.core.identifiers.spans import Span
 
 _YEAR = r"(?:1[89]|20)[0-9]{2}"
 _MONTH = (

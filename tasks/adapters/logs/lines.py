@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tasks.adapters.logfiles import LINE_LIMIT, Line
-from tasks.adapters.logvalues import BLANK_LINE, LINE_TOO_LONG, QUOTE_OPEN
+from tasks.adapters.logs.files import LINE_LIMIT, Line
+from tasks.adapters.logs.values import BLANK_LINE, LINE_TOO_LONG, QUOTE_OPEN
 
 Records = Iterator[tuple[int, list[str] | str]]
 """Number of the line a record starts on, and its fields or the reason why it has none."""

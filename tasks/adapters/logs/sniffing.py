@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Final
 
-from tasks.adapters.formats import AOL_WIDTHS, FORMATS, decode_json
-from tasks.adapters.logcolumns import header_names
-from tasks.adapters.logfiles import numbered_lines, open_log
-from tasks.adapters.logrecords import split_csv
+from tasks.adapters.logs.columns import header_names
+from tasks.adapters.logs.files import numbered_lines, open_log
+from tasks.adapters.logs.formats import AOL_WIDTHS, FORMATS, decode_json
+from tasks.adapters.logs.lines import split_csv
 from tasks.core.errors import InputError
 
 _PARQUET_MAGIC: Final = b"PAR1"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tasks.core.synthetic_draws import Dice, Weighted, weighted
+from tasks.core.synthetic.draws import Dice, Weighted, weighted
 
 WOOLWORTH = "078-05-1120"
 """Printed on a sample card in 1938, used by thousands, void since: validators refuse it."""

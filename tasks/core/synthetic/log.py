@@ -16,9 +16,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tasks.core.errors import UsageError
-from tasks.core.synthetic_draws import Dice, Weighted, weighted, zipf
-from tasks.core.synthetic_identifiers import person
-from tasks.core.synthetic_queries import (
+from tasks.core.synthetic.draws import Dice, Weighted, weighted, zipf
+from tasks.core.synthetic.identifiers import person
+from tasks.core.synthetic.queries import (
     Kind,
     Query,
     Topic,

@@ -17,16 +17,16 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.adapters.logcolumns import (
+from tasks.adapters.logs.columns import (
     Columns,
     choose_columns,
     column_numbers,
     header_names,
     names_are_certain,
 )
-from tasks.adapters.logfiles import Line, LogStream, attempt, numbered_lines, open_log
-from tasks.adapters.logrecords import Records, csv_records, line_fault, tab_records
-from tasks.adapters.logvalues import NOT_AN_OBJECT, WRONG_WIDTH, Cells
+from tasks.adapters.logs.files import Line, LogStream, attempt, numbered_lines, open_log
+from tasks.adapters.logs.lines import Records, csv_records, line_fault, tab_records
+from tasks.adapters.logs.values import NOT_AN_OBJECT, WRONG_WIDTH, Cells
 from tasks.core.errors import InputError
 
 AOL_NAMES: Final = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")

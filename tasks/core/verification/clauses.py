@@ -16,7 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.evidence import (
+from tasks.core.records import Ints, Longs
+from tasks.core.verification.evidence import (
     CLUSTER,
     COLUMNS,
     CONCEPTS,
@@ -32,8 +33,7 @@ from tasks.core.evidence import (
     rows_of_groups,
     shared_by_too_few,
 )
-from tasks.core.evidence import Promise as Promise
-from tasks.core.records import Ints, Longs
+from tasks.core.verification.evidence import Promise as Promise
 
 GUARANTEES: Final = ("strict", "terms", "paper")
 K_ANONYMOUS: Final = ("strict", "terms")
