@@ -28,6 +28,15 @@ def anonymise(settings: Settings) -> dict[str, Any]:
     return make_release(settings, steps, screen)
 
 
+def stop_embedded_servers() -> None:
+    """Stop what Prefect started in this process; it does so itself only on a quiet exit."""
+    # The server's code takes seconds to import, and a run against another server needs none.
+    from prefect.server.api.server import SubprocessASGIServer
+
+    for server in list(SubprocessASGIServer._instances.values()):
+        server.stop()
+
+
 def anonymise_with(settings: Settings, screen: Screen) -> dict[str, Any]:
     """Run the flow in this process, showing its progress."""
     token = _SCREEN.set(screen)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Callable
+from typing import NoReturn
 
 DEFAULTS = {
     # The embedded server needs up to half a minute on a fresh home; Prefect gives it 20 s.
@@ -18,11 +21,16 @@ DEFAULTS = {
 }
 
 
-def prepare() -> str:
-    """Set defaults that the user has not set; returns what to tell the user."""
+def prepare(interrupted: Callable[[], NoReturn]) -> str:
+    """Set defaults that the user has not set; returns what to tell the user.
+
+    Args:
+        interrupted: what to do on Ctrl-C with the embedded server. It gets the same signal and
+            is gone, and Prefect would try for minutes to tell it what happened.
+    """
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
-    server = os.environ.get("PREFECT_API_URL")
-    if server:
+    if os.environ.get("PREFECT_API_URL"):
         return "Prefect: using the server of PREFECT_API_URL"
+    signal.signal(signal.SIGINT, lambda number, frame: interrupted())
     return "Prefect: starting its embedded server (some 20 s; --bare goes without)"

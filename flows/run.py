@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tasks.core.errors import LogveilError
 
@@ -68,12 +69,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"logveil: {fault}", file=sys.stderr)
         return fault.exit_code
     except KeyboardInterrupt:
-        print("logveil: interrupted; nothing was published", file=sys.stderr)
-        return 130
+        return _interrupted()
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
     screen.summary(measures, settings.out)
     return 0
+
+
+def _interrupted() -> int:
+    print("logveil: interrupted; nothing was published", file=sys.stderr, flush=True)
+    return 130
+
+
+def _leave_at_once(out: str) -> NoReturn:
+    from pathlib import Path
+
+    from flows.anonymise import stop_embedded_servers
+    from tasks.adapters.release import discard_own_draft
+
+    discard_own_draft(Path(out))
+    stop_embedded_servers()
+    os._exit(_interrupted())
 
 
 def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
@@ -84,7 +100,7 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any
         return make_release(settings, phases, screen)
     from flows.prefect_environment import prepare
 
-    screen.say(prepare())
+    screen.say(prepare(lambda: _leave_at_once(settings.out)))
     from flows.anonymise import anonymise_with
 
     return anonymise_with(settings, screen)

@@ -76,6 +76,11 @@ def open_draft(out: Path, release_format: str) -> Draft:
     return Draft(folder, out, f"release.{release_format}")
 
 
+def discard_own_draft(out: Path) -> None:
+    """Remove what this process has written aside."""
+    shutil.rmtree(out / f"{ASIDE}{os.getpid()}", ignore_errors=True)
+
+
 def _alive(pid: str) -> bool:
     try:
         os.kill(int(pid), 0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import sparse
 
 from tasks.core.costs import Costs
 from tasks.core.problem import Problem
-from tasks.core.records import Ints, Longs
+from tasks.core.records import Ints
 from tasks.core.rows import compress
 
 
@@ -18,32 +19,28 @@ class CostTable:
     def __init__(self, problem: Problem) -> None:
         costs = problem.costs
         self._squares = costs.squares
-        self._offsets = costs.offsets
-        self._classes = costs.classes
-        self._counts = problem.counts.astype(np.float32)
-        self._dropped = self._counts * np.diff(costs.offsets)
+        self._counts = problem.counts.astype(np.float32)[:, None]
+        self._dropped = self._counts * np.diff(costs.offsets).astype(np.float32)[:, None]
+        ones = np.ones(len(costs.classes), dtype=np.float32)
+        shape = (len(problem), len(costs.squares))
+        self._holds = sparse.csr_matrix((ones, costs.classes, costs.offsets), shape=shape)
+        nearest = np.minimum.reduceat(costs.squares[costs.classes], costs.offsets[:-1], axis=0)
         # What one class published for each set makes up, shape (classes, sets).
-        self._made_up = np.minimum.reduceat(
-            costs.squares[:, costs.classes], costs.offsets[:-1], axis=1
-        )
+        self._made_up = np.ascontiguousarray(nearest.T)
 
     def of_centres(self, centres: Sequence[Ints]) -> Costs:
-        """Cost of each set if the centre is published for it, shape (centres, sets)."""
+        """Cost of each set if the centre is published for it, shape (sets, centres)."""
         offsets, classes = compress(centres)
-        paid = np.tile(self._dropped, (len(centres), 1)).astype(np.float32)
+        paid = np.repeat(self._dropped, len(centres), axis=1)
         some = np.flatnonzero(np.diff(offsets))
         if len(some):
-            paid[some] = self._per_record(offsets[some], classes) * self._counts
+            nearest = np.minimum.reduceat(self._squares[classes], offsets[some], axis=0)
+            made_up = np.add.reduceat(self._made_up[classes], offsets[some], axis=0)
+            paid[:, some] = (self._holds @ nearest.T + made_up.T) * self._counts
         return paid
 
-    def _per_record(self, starts: Longs, classes: Ints) -> Costs:
-        nearest = np.minimum.reduceat(self._squares[classes], starts, axis=0)
-        lost = np.add.reduceat(nearest[:, self._classes], self._offsets[:-1], axis=1)
-        made_up = np.add.reduceat(self._made_up[classes], starts, axis=0)
-        return np.asarray(lost + made_up, dtype=np.float32)
-
     def of_sets(self) -> Costs:
-        """Cost of each set if another set is published for it, shape (published, sets)."""
-        # What is lost of i in place of j is what i makes up in place of j's records.
-        lost = np.add.reduceat(self._made_up[self._classes], self._offsets[:-1], axis=0)
+        """Cost of each set (row) if another set (column) is published for it."""
+        # What j makes up in place of i is what is lost of j in place of i.
+        lost = self._holds @ self._made_up
         return np.asarray((lost + lost.T) * self._counts, dtype=np.float32)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 
 import numpy as np
 
 from tasks.core.centres import improved_centres
 from tasks.core.cost_table import CostTable
 from tasks.core.costs import Costs
-from tasks.core.problem import Problem, renumbered
+from tasks.core.problem import Problem
 from tasks.core.records import Flags, Ints, Longs
 
 
@@ -19,49 +20,51 @@ class Partition:
     Attributes:
         labels: cluster of each set.
         sizes: sets in each cluster; 0 for one that was dissolved.
-        costs: what the records of a set pay at a centre, shape (clusters, sets).
+        centres: classes that each cluster publishes.
+        costs: what all records of a set pay at a centre, shape (sets, clusters).
     """
 
-    def __init__(self, problem: Problem, table: CostTable, labels: Ints) -> None:
+    def __init__(self, problem: Problem, table: CostTable, labels: Ints | Longs) -> None:
+        """Begin with labels 0, 1, …, each of them in use."""
         self.problem = problem
-        self.table = table
-        self.labels = renumbered(labels).astype(np.int64)
+        self._table = table
         self._users = [problem.users_of(index).tolist() for index in range(len(problem))]
-        count = int(self.labels.max()) + 1
-        self.sizes = [0] * count
-        self._holders: list[dict[int, int]] = [{} for _ in range(count)]
-        self._centres: list[Ints] = [np.zeros(0, dtype=np.int32)] * count
-        self.costs: Costs = table.of_centres(self._centres)
+        self.centres: list[Ints] = [np.zeros(0, dtype=np.int32)] * (int(labels.max()) + 1)
+        self.costs: Costs = table.of_centres(self.centres)
+        self._fill(labels)
+        self.refresh(range(len(self.sizes)))
+
+    def _fill(self, labels: Ints | Longs) -> None:
+        self.labels = labels.astype(np.int64)
+        self.sizes = [0] * len(self.centres)
+        self._holders: list[dict[int, int]] = [{} for _ in self.centres]
         for index, label in enumerate(self.labels.tolist()):
             self._join(index, label)
-        self.refresh(range(count))
+
+    def changed(self, labels: Longs, centres: list[Ints], costs: Costs) -> Partition:
+        """A partition of the same sets into other clusters, whose costs are known."""
+        other = copy(self)
+        other.centres, other.costs = list(centres), costs
+        other._fill(labels)
+        return other
 
     @property
     def own_costs(self) -> Costs:
         """What each set pays in its own cluster, shape (sets,)."""
-        return self.costs[self.labels, np.arange(len(self.labels))]
+        return self.costs[np.arange(len(self.labels)), self.labels]
 
     @property
     def total(self) -> float:
         return float(self.own_costs.sum(dtype=np.float64))
 
-    @property
-    def living(self) -> Flags:
-        return np.array(self.sizes) > 0
-
     def groups(self) -> list[Longs]:
         """The sets of each cluster, ascending."""
         order = np.argsort(self.labels, kind="stable")
-        return np.split(order, np.cumsum(self.sizes)[:-1])
-
-    def users_of(self, index: int) -> list[int]:
-        return self._users[index]
-
-    def holders(self, label: int) -> dict[int, int]:
-        """The users of a cluster, and how many of its sets each of them holds."""
-        return self._holders[label]
+        bounds = np.cumsum([0, *self.sizes]).tolist()
+        return [order[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
 
     def is_valid(self, label: int) -> bool:
+        """Whether a cluster holds enough people and sets."""
         problem = self.problem
         return len(self._holders[label]) >= problem.k and self.sizes[label] >= problem.l
 
@@ -69,11 +72,26 @@ class Partition:
         """Whether the cluster of a set is still one without it."""
         label = int(self.labels[index])
         held = self._holders[label]
-        leaving = sum(held[user] == 1 for user in self._users[index])
+        leaving = 0
+        for user in self._users[index]:
+            leaving += held[user] == 1
         problem = self.problem
         return len(held) - leaving >= problem.k and self.sizes[label] > problem.l
 
+    def spared(self) -> Flags:
+        """`can_spare` of every set, shape (sets,)."""
+        problem = self.problem
+        owners = np.repeat(np.arange(len(problem)), np.diff(problem.user_offsets))
+        width = int(problem.users.max()) + 1
+        keys = self.labels[owners] * width + problem.users
+        _, inverse, times = np.unique(keys, return_inverse=True, return_counts=True)
+        leaving = np.bincount(owners, times[inverse] == 1, minlength=len(problem))
+        people = np.array([len(held) for held in self._holders])[self.labels]
+        sizes = np.array(self.sizes)[self.labels]
+        return np.asarray((people - leaving >= problem.k) & (sizes > problem.l))
+
     def move(self, index: int, label: int) -> None:
+        """Put a set into another cluster."""
         old = int(self.labels[index])
         held = self._holders[old]
         for user in self._users[index]:
@@ -94,42 +112,23 @@ class Partition:
         """A new, empty cluster around a set; its costs follow with the next `refresh`."""
         self.sizes.append(0)
         self._holders.append({})
-        self._centres.append(self.problem.costs.row(index))
+        self.centres.append(self.problem.costs.row(index))
         return len(self.sizes) - 1
 
-    def refresh(self, labels: Iterable[int]) -> None:
-        """Look for better centres of clusters whose members have changed."""
-        missing = len(self.sizes) - len(self.costs)
-        if missing:
-            self.costs = np.concatenate(
-                [self.costs, self.table.of_centres(self._centres[-missing:])]
-            )
-        living = [label for label in sorted(set(labels)) if self.sizes[label]]
+    def refresh(self, touched: Iterable[int]) -> None:
+        """Forget empty clusters and improve the centres of those whose members have changed."""
         groups = self.groups()
-        found, _ = improved_centres(
-            self.problem, [groups[i] for i in living], [self._centres[i] for i in living]
+        living = [label for label in sorted(touched) if self.sizes[label]]
+        found = improved_centres(
+            self.problem, [groups[i] for i in living], [self.centres[i] for i in living]
         )
-        changed = [
-            (label, centre)
+        opened = self.costs.shape[1]
+        stale = [
+            label
             for label, centre in zip(living, found, strict=True)
-            if not np.array_equal(centre, self._centres[label])
+            if label >= opened or not np.array_equal(centre, self.centres[label])
         ]
-        for label, centre in changed:
-            self._centres[label] = centre
-        if changed:
-            self.costs[[label for label, _ in changed]] = self.table.of_centres(
-                [centre for _, centre in changed]
-            )
-
-    def compact(self) -> None:
-        """Forget dissolved clusters."""
-        kept = np.flatnonzero(self.living)
-        if len(kept) == len(self.sizes):
-            return
-        numbers = np.full(len(self.sizes), -1)
-        numbers[kept] = np.arange(len(kept))
-        self.labels = numbers[self.labels]
-        self.sizes = [self.sizes[label] for label in kept]
-        self._holders = [self._holders[label] for label in kept]
-        self._centres = [self._centres[label] for label in kept]
-        self.costs = self.costs[kept]
+        for label, centre in zip(living, found, strict=True):
+            self.centres[label] = centre
+        self._forget_empty(opened)
+        ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -212,6 +213,25 @@ def test_the_hash_seed_changes_nothing(store: Path, tmp_path: Path, scope: str) 
         assert done.returncode == 0, done.stderr
     released = [(tmp_path / seed / "release.tsv").read_bytes() for seed in ("0", "4711")]
     assert released[0] == released[1]
+
+
+def test_interrupted_means_130_and_nothing_published(store: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "flows.run", "--bare", "--store", store]
+        + ["--out", str(tmp_path / "out")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith("read"):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, shown = process.communicate()
+    assert process.returncode == 130
+    assert shown == "logveil: interrupted; nothing was published\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_help_teaches() -> None:

@@ -1,0 +1,1 @@
+"""Log files: finding, unpacking, recognising and cutting them into rows."""

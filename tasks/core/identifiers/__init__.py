@@ -1,0 +1,1 @@
+"""Direct identifiers: names by odds, numbers and addresses by shape."""

@@ -1,0 +1,1 @@
+"""The checker: what a written release must hold, clause by clause; knows nothing of redaction."""
