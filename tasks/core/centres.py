@@ -22,8 +22,8 @@ from tasks.core.slot_search import search_slots
 
 def improved_centres(
     problem: Problem, groups: Sequence[Longs], centres: Sequence[Ints]
-) -> tuple[list[Ints], Floats]:
-    """Centres (classes) that cost the groups of sets no more than those given, and their costs.
+) -> list[Ints]:
+    """Centres (classes) that cost the groups of sets no more than those given.
 
     Candidates are the groups' own classes and those of the given centres.
     """
@@ -41,17 +41,15 @@ def improved_centres(
     # Endless weight: a given class stays a candidate.
     candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
     found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(groups)
-    paid = np.zeros(len(groups))
     for batch in batches(entries, candidates):
         choices = batch_choices(members, entries, candidates, batch, between)
         starts, places = take_rows(offsets, batch.clusters)
         rows = np.repeat(np.arange(len(batch.clusters)), np.diff(starts))
         marks = search_slots(choices, marks_of(candidates, batch, rows, given[places]))
-        paid[batch.clusters] = choices.totals(marks)
         classes = candidates.classes[batch.candidates].astype(np.int32)
         for row, cluster in enumerate(batch.clusters.tolist()):
             found[cluster] = classes[row][marks[row]]
-    return found, paid
+    return found
 
 
 def _members(problem: Problem, groups: Sequence[Longs]) -> Members:

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from tasks.core.costs import Costs
+from tasks.core.costs import Costs, SetCosts
 from tasks.core.problem import Problem
-from tasks.core.records import Ints
+from tasks.core.records import Ints, Longs
 from tasks.core.rows import compress
+
+TILE = 512
 
 
 class CostTable:
-    """The graded cost of all records of a set, for centres given as classes of concepts."""
+    """The graded cost of sets, for centres given as classes of concepts."""
 
     def __init__(self, problem: Problem) -> None:
         costs = problem.costs
@@ -24,12 +26,11 @@ class CostTable:
         ones = np.ones(len(costs.classes), dtype=np.float32)
         shape = (len(problem), len(costs.squares))
         self._holds = sparse.csr_matrix((ones, costs.classes, costs.offsets), shape=shape)
-        nearest = np.minimum.reduceat(costs.squares[costs.classes], costs.offsets[:-1], axis=0)
         # What one class published for each set makes up, shape (classes, sets).
-        self._made_up = np.ascontiguousarray(nearest.T)
+        self._made_up = np.ascontiguousarray(_nearest_squares(costs).T)
 
     def of_centres(self, centres: Sequence[Ints]) -> Costs:
-        """Cost of each set if the centre is published for it, shape (sets, centres)."""
+        """Cost of all records of each set if a centre is published, shape (sets, centres)."""
         offsets, classes = compress(centres)
         paid = np.repeat(self._dropped, len(centres), axis=1)
         some = np.flatnonzero(np.diff(offsets))
@@ -39,8 +40,32 @@ class CostTable:
             paid[:, some] = (self._holds @ nearest.T + made_up.T) * self._counts
         return paid
 
-    def of_sets(self) -> Costs:
-        """Cost of each set (row) if another set (column) is published for it."""
+    def between_sets(self) -> Costs:
+        """Cost of one record of a set if another set is published, symmetric, shape (n, n)."""
         # What j makes up in place of i is what is lost of j in place of i.
         lost = self._holds @ self._made_up
-        return np.asarray((lost + lost.T) * self._counts, dtype=np.float32)
+        both = np.empty_like(lost)
+        # A transposed sum over the whole would miss the processor's cache at every step.
+        for top in range(0, len(lost), TILE):
+            for left in range(0, len(lost), TILE):
+                rows, columns = slice(top, top + TILE), slice(left, left + TILE)
+                both[rows, columns] = lost[rows, columns] + lost[columns, rows].T
+        return both
+
+
+def nearest_sets(between: Costs, count: int) -> Longs:
+    """For each set the `count` sets that cost least in its place, ties by index."""
+    some = np.sort(np.argpartition(between, count - 1, axis=1)[:, :count], axis=1)
+    order = np.argsort(np.take_along_axis(between, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)
+
+
+def _nearest_squares(costs: SetCosts) -> Costs:
+    """Square of each class to the nearest class of each set, shape (sets, classes)."""
+    starts, sizes = costs.offsets[:-1], np.diff(costs.offsets)
+    nearest = costs.squares[costs.classes[starts]]
+    for place in range(1, int(sizes.max(initial=0))):
+        longer = np.flatnonzero(sizes > place)
+        squares = costs.squares[costs.classes[starts[longer] + place]]
+        nearest[longer] = np.minimum(nearest[longer], squares)
+    return nearest

@@ -16,37 +16,42 @@ from tasks.core.records import Longs
 
 def exchange_sets(partition: Partition) -> None:
     """Make the exchanges that save most, each cluster taking part in one at most."""
-    every = np.arange(len(partition.labels))
-    changes = partition.costs - partition.own_costs
-    changes[partition.labels, every] = np.inf
-    spared = changes.copy()
-    spared[:, [not partition.can_spare(index) for index in every.tolist()]] = np.inf
-    giving = _least_by_giver(partition, changes)
-    source = np.argmin(spared, axis=1)
-    from_anyone = spared[np.arange(len(source)), source]
-    # What giver (column) saves if it gives to taker (row), best return included.
-    saved = -(giving + np.minimum(giving.T, from_anyone))
-    taker = np.argmax(saved, axis=0)
-    best = saved[taker, np.arange(len(taker))].astype(np.float64)
+    changes = partition.costs - partition.own_costs[:, None]
+    changes[np.arange(len(changes)), partition.labels] = np.inf
     groups = partition.groups()
+    giving = _least_by_giver(partition, changes)
+    source, from_anyone = _spared_by_anyone(partition, changes)
+    # What the giver (row) saves if it gives to the taker (column), with the best return.
+    saved = -(giving + np.minimum(giving.T, from_anyone[:, None]))
+    takers = np.argmax(saved, axis=1)
     touched: set[int] = set()
-    for giver in descending(best):
-        other = int(taker[giver])
-        given = _cheapest(changes[other], groups[giver])
-        returned = _cheapest(changes[giver], groups[other])
-        if from_anyone[giver] < changes[giver, returned]:
+    for giver in descending(saved[np.arange(len(takers)), takers].astype(np.float64)):
+        taker = int(takers[giver])
+        given = _cheapest(changes[:, taker], groups[giver])
+        returned = _cheapest(changes[:, giver], groups[taker])
+        if from_anyone[giver] < changes[returned, giver]:
             returned = int(source[giver])
-        involved = {giver, other, int(partition.labels[returned])}
-        if not touched & involved and _exchange(partition, given, other, returned):
+        involved = {giver, taker, int(partition.labels[returned])}
+        if not touched & involved and _exchange(partition, given, taker, returned):
             touched |= involved
     partition.refresh(touched)
 
 
 def _least_by_giver(partition: Partition, changes: Costs) -> Costs:
-    """Least change if the cluster of the column gives one set to that of the row."""
+    """Least change if the cluster of the row gives one set to that of the column."""
     order = np.argsort(partition.labels, kind="stable")
     starts = np.cumsum([0, *partition.sizes[:-1]])
-    return np.minimum.reduceat(changes[:, order], starts, axis=1)
+    return np.asarray(np.minimum.reduceat(changes[order], starts, axis=0), dtype=np.float32)
+
+
+def _spared_by_anyone(partition: Partition, changes: Costs) -> tuple[Longs, Costs]:
+    """For each cluster the set that any other can spare to it with the least change, and that."""
+    spared = np.flatnonzero(partition.spared())
+    if not len(spared):
+        count = changes.shape[1]
+        return np.zeros(count, dtype=np.int64), np.full(count, np.inf, dtype=np.float32)
+    best = np.argmin(changes[spared], axis=0)
+    return spared[best], changes[spared[best], np.arange(len(best))]
 
 
 def _cheapest(changes: Costs, sets: Longs) -> int:
@@ -58,7 +63,7 @@ def _exchange(partition: Partition, given: int, taker: int, returned: int) -> bo
     giver, source = int(partition.labels[given]), int(partition.labels[returned])
     partition.move(given, taker)
     partition.move(returned, giver)
-    if partition.is_valid(giver) and partition.is_valid(source) and partition.is_valid(taker):
+    if all(partition.is_valid(label) for label in (giver, taker, source)):
         return True
     partition.move(given, giver)
     partition.move(returned, source)

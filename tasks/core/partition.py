@@ -116,19 +116,32 @@ class Partition:
         return len(self.sizes) - 1
 
     def refresh(self, touched: Iterable[int]) -> None:
-        """Forget empty clusters and improve the centres of those whose members have changed."""
+        """Let the centres of clusters follow their members, and forget empty clusters."""
+        known = self.costs.shape[1]
         groups = self.groups()
         living = [label for label in sorted(touched) if self.sizes[label]]
         found = improved_centres(
             self.problem, [groups[i] for i in living], [self.centres[i] for i in living]
         )
-        opened = self.costs.shape[1]
-        stale = [
-            label
-            for label, centre in zip(living, found, strict=True)
-            if label >= opened or not np.array_equal(centre, self.centres[label])
-        ]
+        stale = []
         for label, centre in zip(living, found, strict=True):
-            self.centres[label] = centre
-        self._forget_empty(opened)
-        ...
+            if label >= known or not np.array_equal(centre, self.centres[label]):
+                self.centres[label] = centre
+                stale.append(label)
+        if len(self.sizes) > known:
+            opened = np.empty((len(self.labels), len(self.sizes) - known), dtype=np.float32)
+            self.costs = np.concatenate([self.costs, opened], axis=1)
+        self.costs[:, stale] = self._table.of_centres([self.centres[label] for label in stale])
+        self._forget_empty()
+
+    def _forget_empty(self) -> None:
+        kept = np.flatnonzero(self.sizes)
+        if len(kept) == len(self.sizes):
+            return
+        numbers = np.full(len(self.sizes), -1)
+        numbers[kept] = np.arange(len(kept))
+        self.labels = numbers[self.labels]
+        self.sizes = [self.sizes[label] for label in kept]
+        self._holders = [self._holders[label] for label in kept]
+        self.centres = [self.centres[label] for label in kept]
+        self.costs = self.costs[:, kept]

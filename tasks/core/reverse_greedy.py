@@ -13,16 +13,18 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from tasks.core.costs import Costs
-from tasks.core.problem import Problem
-from tasks.core.records import Ints
-
-NEAREST = 32
-"""So many of the nearest sets are looked at first, then all that are still open."""
+from tasks.core.problem import Problem, renumbered
+from tasks.core.records import Ints, Longs
 
 
-def reverse_greedy_labels(problem: Problem, costs: Costs) -> Ints:
-    """Labels of a solvable problem; `costs` as of `CostTable.of_sets`."""
-    return _Closing(problem, costs).run()
+def reverse_greedy_labels(problem: Problem, between: Costs, near: Longs) -> Ints:
+    """Labels of a solvable problem.
+
+    Args:
+        between: costs between its sets, as of `CostTable.between_sets`.
+        near: for each set those that are looked at first, before all that are still open.
+    """
+    return renumbered(_Closing(problem, between, near).run())
 
 
 class _Closing:
@@ -34,13 +36,13 @@ class _Closing:
         members, users: the sets at each open set, and who holds them.
     """
 
-    def __init__(self, problem: Problem, costs: Costs) -> None:
+    def __init__(self, problem: Problem, between: Costs, near: Longs) -> None:
         self.problem = problem
-        self.costs = costs
+        self.between = between
         count = len(problem)
-        nearest = _nearest(costs, min(NEAREST, count))
-        self.near: list[list[int]] = nearest.tolist()
-        self.near_costs: list[list[float]] = costs[nearest, np.arange(count)[:, None]].tolist()
+        costs = np.take_along_axis(between, near, axis=1) * problem.counts[:, None]
+        self.near: list[list[int]] = near.tolist()
+        self.near_costs: list[list[float]] = costs.tolist()
         self.at = [0] * count
         self.open = [True] * count
         self.members: list[list[int]] = [[] for _ in range(count)]
@@ -97,7 +99,7 @@ class _Closing:
         is_open = np.array(self.open)
         is_open[here] = False
         others = np.flatnonzero(is_open)
-        costs = self.costs[others, member]
+        costs = self.between[member, others] * self.problem.counts[member]
         order = np.argsort(costs, kind="stable")
         self.near[member][at + 1 :] = others[order].tolist()
         self.near_costs[member][at + 1 :] = costs[order].tolist()
@@ -112,11 +114,3 @@ class _Closing:
     def _join(self, member: int, index: int) -> None:
         self.members[index].append(member)
         self.users[index].update(self.problem.users_of(member).tolist())
-
-
-def _nearest(costs: Costs, count: int) -> Ints:
-    """The sets that cost each set least, in order, ties by index, shape (sets, count)."""
-    by_set = costs.T
-    some = np.sort(np.argpartition(by_set, count - 1, axis=1)[:, :count], axis=1)
-    order = np.argsort(np.take_along_axis(by_set, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1).astype(np.int32)
