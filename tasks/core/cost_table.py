@@ -50,20 +50,24 @@ class CostTable:
             for left in range(0, len(lost), TILE):
                 rows, columns = slice(top, top + TILE), slice(left, left + TILE)
                 both[rows, columns] = lost[rows, columns] + lost[columns, rows].T
-        return both
+        return np.asarray(both)
 
 
 def nearest_sets(between: Costs, count: int) -> Longs:
-    """For each set the `count` sets that cost least in its place, ties by index."""
-    some = np.sort(np.argpartition(between, count - 1, axis=1)[:, :count], axis=1)
-    order = np.argsort(np.take_along_axis(between, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
+    """For each set the `count` sets that cost least in its place, in order, ties by index."""
+    nearest = np.empty((len(between), count), dtype=np.int64)
+    for top in range(0, len(between), TILE):
+        rows = between[top : top + TILE]
+        some = np.sort(np.argpartition(rows, count - 1, axis=1)[:, :count], axis=1)
+        order = np.argsort(np.take_along_axis(rows, some, axis=1), axis=1, kind="stable")
+        nearest[top : top + TILE] = np.take_along_axis(some, order, axis=1)
+    return nearest
 
 
 def _nearest_squares(costs: SetCosts) -> Costs:
     """Square of each class to the nearest class of each set, shape (sets, classes)."""
     starts, sizes = costs.offsets[:-1], np.diff(costs.offsets)
-    nearest = costs.squares[costs.classes[starts]]
+    nearest: Costs = costs.squares[costs.classes[starts]]
     for place in range(1, int(sizes.max(initial=0))):
         longer = np.flatnonzero(sizes > place)
         squares = costs.squares[costs.classes[starts[longer] + place]]

@@ -6,10 +6,13 @@ centres follow, which can only save more. So no step makes a partition worse.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tasks.core.partition import Partition
 from tasks.core.records import Floats, Longs
+from tasks.core.sums import sums_by
 
 SAVING = 1e-5
 """Less is taken for rounding: costs are in single precision."""
@@ -29,7 +32,7 @@ def move_sets(partition: Partition) -> None:
 def dissolve_clusters(partition: Partition) -> None:
     """Dissolve clusters whose members together cost less in other clusters."""
     elsewhere, target = cheapest_elsewhere(partition)
-    saved = np.bincount(partition.labels, partition.own_costs - elsewhere)
+    saved = sums_by(partition.labels, partition.own_costs - elsewhere, len(partition.sizes))
     groups = partition.groups()
     touched: set[int] = set()
     for label in descending(saved):
@@ -40,6 +43,17 @@ def dissolve_clusters(partition: Partition) -> None:
                 partition.move(index, int(target[index]))
             touched |= targets
     partition.refresh(touched)
+
+
+def scatter_clusters(partition: Partition, chosen: Sequence[int]) -> None:
+    """Dissolve some of the clusters, whatever it costs: each set goes where it costs least."""
+    costs = partition.costs.copy()
+    costs[:, chosen] = np.inf
+    target = np.argmin(costs, axis=1)
+    scattered = np.flatnonzero(np.isin(partition.labels, chosen))
+    for index in scattered.tolist():
+        partition.move(index, int(target[index]))
+    partition.refresh(np.unique(target[scattered]).tolist())
 
 
 def cheapest_elsewhere(partition: Partition) -> tuple[Floats, Longs]:

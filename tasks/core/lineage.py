@@ -70,7 +70,8 @@ def _classes(concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> tuple[In
     A concept without ancestors is alone: two of them are at distance 1, not 0.
     """
     numbers: dict[bytes, int] = {}
-    classes, examples = [], []
+    classes: list[int] = []
+    examples: list[int] = []
     for concept in concepts.tolist():
         row = taxonomy.ancestors_of(concept).tobytes()
         alone = inclusive or not row

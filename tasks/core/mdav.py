@@ -10,16 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.problem import Problem, renumbered, withheld_labels
+from tasks.core.blocks import in_blocks
+from tasks.core.cost_table import CostTable
+from tasks.core.problem import Problem
 from tasks.core.records import Floats, Ints, Longs
 from tasks.core.spaces import SetSpace, Sizes, Space, UserSizes
 
 
 def mdav_labels(problem: Problem) -> Ints:
     """Fixed-size MDAV on the graded cost; a cluster is full once it holds k users and l sets."""
-    if not problem.solvable:
-        return withheld_labels(problem)
-    return renumbered(mdav(SetSpace(problem), UserSizes(problem), len(problem)))
+    return in_blocks(problem, _cluster_block)
+
+
+def _cluster_block(problem: Problem) -> Ints:
+    space = SetSpace(problem, CostTable(problem).between_sets())
+    return mdav(space, UserSizes(problem), len(problem))
 
 
 def mdav(space: Space, sizes: Sizes, count: int) -> Ints:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tasks.core.records import Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
+from tasks.core.sums import sums_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class Members:
     @property
     def by_frequency(self) -> Longs:
         """All members, those of a cluster side by side, most records first, ties by order."""
-        return np.lexsort((-self.counts, self.labels))
+        return np.asarray(np.lexsort((-self.counts, self.labels)))
 
     @property
     def attribute_labels(self) -> Longs:
@@ -71,8 +72,8 @@ def members_of(table: RecordTable, labels: Ints) -> Members:
     weights = table.forms.weights[form_places] * np.repeat(records, np.diff(form_offsets))
     return Members(
         labels=variants[new, 0].astype(np.int64),
-        counts=np.bincount(member_of, records, minlength=int(new.sum())).astype(np.int64),
+        counts=sums_by(member_of, records, int(new.sum())).astype(np.int64),
         offsets=offsets,
         concepts=table.sets.concepts[places],
-        weights=np.bincount(shift + np.arange(len(shift)), weights, minlength=len(places)),
+        weights=sums_by(shift + np.arange(len(shift)), weights, len(places)),
     )

@@ -25,13 +25,21 @@ class Openings:
         counts = problem.counts.astype(np.float32)
         self._near_costs = np.take_along_axis(between, near, axis=1) * counts[near]
         self._people = np.diff(problem.user_offsets)
+        # What a cluster around each set promised when it last came to nothing.
+        self._in_vain = np.full(len(problem), np.nan)
 
     def open_clusters(self, partition: Partition) -> None:
         """Open clusters, those first that promise most."""
         own = partition.own_costs
+        promises = self._promises(partition, own)
+        # The same promise as last time: nothing has changed around the set.
+        promises[promises == self._in_vain] = 0.0
         touched: set[int] = set()
-        for centre in descending(self._promises(partition, own)):
-            touched |= self._open(partition, centre, own)
+        for centre in descending(promises):
+            changed = self._open(partition, centre, own)
+            if not changed:
+                self._in_vain[centre] = promises[centre]
+            touched |= changed
         partition.refresh(touched)
 
     def _promises(self, partition: Partition, own: Costs) -> Floats:
@@ -69,6 +77,7 @@ class Openings:
         if not partition.is_valid(label):
             for index, old in moved:
                 partition.move(index, old)
+            partition.discard_last()
             return set()
         own[near] = np.where(partition.labels[near] == label, near_costs, own[near])
         return {label, *(old for _, old in moved)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,10 +49,13 @@ class Partition:
         other._fill(labels)
         return other
 
+    def copy(self) -> Partition:
+        return self.changed(self.labels, self.centres, self.costs.copy())
+
     @property
     def own_costs(self) -> Costs:
         """What each set pays in its own cluster, shape (sets,)."""
-        return self.costs[np.arange(len(self.labels)), self.labels]
+        return np.asarray(self.costs[np.arange(len(self.labels)), self.labels])
 
     @property
     def total(self) -> float:
@@ -61,7 +65,7 @@ class Partition:
         """The sets of each cluster, ascending."""
         order = np.argsort(self.labels, kind="stable")
         bounds = np.cumsum([0, *self.sizes]).tolist()
-        return [order[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [order[start:end] for start, end in pairwise(bounds)]
 
     def is_valid(self, label: int) -> bool:
         """Whether a cluster holds enough people and sets."""
@@ -114,6 +118,12 @@ class Partition:
         self._holders.append({})
         self.centres.append(self.problem.costs.row(index))
         return len(self.sizes) - 1
+
+    def discard_last(self) -> None:
+        """Take back the last `open`; the cluster must be empty."""
+        self.sizes.pop()
+        self._holders.pop()
+        self.centres.pop()
 
     def refresh(self, touched: Iterable[int]) -> None:
         """Let the centres of clusters follow their members, and forget empty clusters."""

@@ -14,6 +14,7 @@ from tasks.core.concepts import ConceptDistances
 from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
+from tasks.core.taxonomy import Taxonomy
 
 WITHHELD = -1
 
@@ -26,6 +27,7 @@ class Problem:
         costs: the graded cost of publishing one set in place of another.
         counts: records of each set, shape (n,).
         user_offsets, users: the distinct users of each set, ascending, as compressed rows.
+        places: where each class of concepts stands in the taxonomy, shape (classes,).
         k: distinct users that every cluster holds at least.
         l: distinct sets that every cluster holds at least.
     """
@@ -34,6 +36,7 @@ class Problem:
     counts: Longs
     user_offsets: Longs
     users: Ints = field(repr=False)
+    places: Longs
     k: int
     l: int  # noqa: E741  (the name of the parameter of l-diversity)
 
@@ -45,8 +48,14 @@ class Problem:
 
     @property
     def solvable(self) -> bool:
-        """Whether the log as a whole is a cluster; if not, nothing is."""
-        return len(self) >= max(1, self.l) and len(np.unique(self.users)) >= self.k
+        """Whether the log as a whole is enough for a cluster; if not, nothing is."""
+        return self.is_enough(np.arange(len(self)))
+
+    def is_enough(self, chosen: Longs) -> bool:
+        """Whether some of the sets are enough for a cluster."""
+        _, places = take_rows(self.user_offsets, chosen)
+        held = np.bincount(self.users[places])
+        return len(chosen) >= max(1, self.l) and np.count_nonzero(held) >= self.k
 
     def users_of(self, index: int) -> Ints:
         return self.users[self.user_offsets[index] : self.user_offsets[index + 1]]
@@ -62,6 +71,7 @@ class Problem:
             counts=self.counts[chosen],
             user_offsets=user_offsets,
             users=self.users[user_places],
+            places=self.places[used],
             k=self.k,
             l=self.l,
         )
@@ -73,8 +83,14 @@ def problem_of(
     *,
     k: int,
     l: int,  # noqa: E741
+    taxonomy: Taxonomy | None = None,
 ) -> Problem:
-    """The sets of a record table with their records and users."""
+    """The sets of a record table with their records and users.
+
+    Args:
+        taxonomy: where concepts stand, for cutting a large log into blocks; without it they
+            stand in the order of their numbers.
+    """
     holding = np.flatnonzero(table.set_of >= 0)
     sets, users = table.set_of[holding].astype(np.int64), table.users[holding]
     width = int(users.max(initial=0)) + 1
@@ -85,9 +101,32 @@ def problem_of(
         counts=np.bincount(sets, minlength=len(table.sets)).astype(np.int64),
         user_offsets=bounds.astype(np.int64),
         users=held_users.astype(np.int32),
+        places=_class_places(distances, taxonomy),
         k=k,
         l=l,
     )
+
+
+def _class_places(distances: ConceptDistances, taxonomy: Taxonomy | None) -> Longs:
+    """Place of each class by its first concept: depth first, a branch stands together."""
+    _, first = np.unique(distances.classes, return_index=True)
+    examples = distances.concepts[first].tolist()
+    if taxonomy is not None:
+        paths = [_path(concept, taxonomy) for concept in examples]
+        order = sorted(range(len(paths)), key=paths.__getitem__)
+    else:
+        order = np.argsort(examples).tolist()
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def _path(concept: int, taxonomy: Taxonomy) -> list[int]:
+    """The concept and the parents on its longest path, topmost first."""
+    path = [concept]
+    while (parent := int(taxonomy.main_parents[path[-1]])) >= 0 and parent not in path:
+        path.append(parent)
+    return path[::-1]
 
 
 def distinct_users(problem: Problem, labels: Ints, count: int) -> Longs:
@@ -114,7 +153,7 @@ def withheld_labels(problem: Problem) -> Ints:
 
 
 def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
-    """Clusters of records from the labels of their sets; a medoid's first record is the centroid."""
+    """Clusters of records from the labels of their sets; the centroid is a medoid's first record."""
     set_labels = renumbered(labels_of_sets)
     own_sets = table.set_of
     # The last entry is for records without a set, whose number is -1.

@@ -15,6 +15,7 @@ from tasks.core.members import Members
 from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.core.rows import take_rows
 from tasks.core.slot_search import SlotChoices
+from tasks.core.sums import sums_by
 
 Squares = Callable[[Ints, Ints], Floats]
 """δ² of each pair of classes, elementwise."""
@@ -71,14 +72,14 @@ def gather_entries(members: Members, classes: Ints, width: int) -> Entries:
         of_attribute=of_attribute,
         labels=labels,
         classes=entry_classes,
-        weights=np.bincount(of_attribute, members.weights, minlength=len(keys)),
+        weights=sums_by(of_attribute, members.weights, len(keys)),
         offsets=np.searchsorted(labels, np.arange(members.cluster_count + 1)),
         width=width,
     )
 
 
 def gather_candidates(
-    entries: Entries, labels: Longs, classes: Longs, weights: Floats
+    entries: Entries, labels: Longs, classes: Longs | Ints, weights: Floats
 ) -> Candidates:
     """The entries and further classes of clusters, the MOST_CANDIDATES heaviest of each."""
     keys, inverse = np.unique(
@@ -86,7 +87,7 @@ def gather_candidates(
         + np.concatenate([entries.classes, classes]),
         return_inverse=True,
     )
-    total = np.bincount(inverse, np.concatenate([entries.weights, weights]), minlength=len(keys))
+    total = sums_by(inverse, np.concatenate([entries.weights, weights]), len(keys))
     owners = keys // entries.width
     order = np.lexsort((-total, owners))
     rank = np.arange(len(keys)) - np.searchsorted(owners, owners[order])
@@ -142,7 +143,7 @@ def _made_up(members: Members, entries: Entries, batch: Batch, squares: Floats) 
     return np.asarray(np.add.reduceat(weighted, member_offsets[:-1], axis=0))
 
 
-def marks_of(candidates: Candidates, batch: Batch, rows: Longs, classes: Longs) -> Flags:
+def marks_of(candidates: Candidates, batch: Batch, rows: Longs, classes: Longs | Ints) -> Flags:
     """Mark the candidates of row rows[i] of the batch that are classes[i], shape (B, C)."""
     held = np.where(batch.candidates >= 0, candidates.classes[batch.candidates], -1)
     which, places = np.nonzero(held[rows] == classes[:, None])

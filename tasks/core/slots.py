@@ -29,6 +29,7 @@ from tasks.core.slot_candidates import (
     marks_of,
 )
 from tasks.core.slot_search import SAVING, SlotChoices, search_slots
+from tasks.core.sums import sums_by
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 MOST_MEDOIDS = 16
@@ -83,9 +84,10 @@ def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs,
         return_inverse=True,
         return_counts=True,
     )
-    weights = np.bincount(inverse, entries.weights[owner], minlength=len(keys))
+    weights = sums_by(inverse, entries.weights[owner], len(keys))
     common = support > 1
-    return *np.divmod(keys[common], entries.width), weights[common]
+    labels, classes = np.divmod(keys[common], entries.width)
+    return labels, classes, weights[common]
 
 
 def _medoid_marks(
@@ -155,10 +157,10 @@ def _at_or_above(concepts: Ints, taxonomy: Taxonomy) -> tuple[Longs, Ints]:
 def _heaviest_names(slots: Longs, names: Ints, weights: Floats, width: int) -> Ints:
     """For each slot 0, 1, … the name of greatest total weight, ties by name."""
     keys, inverse = np.unique(slots * width + names, return_inverse=True)
-    totals = np.bincount(inverse, weights, minlength=len(keys))
+    totals = sums_by(inverse, weights, len(keys))
     order = np.lexsort((keys, -totals, keys // width))
     first = np.unique(keys[order] // width, return_index=True)[1]
-    return (keys[order][first] % width).astype(np.int32)
+    return np.asarray(keys[order][first] % width, dtype=np.int32)
 
 
 def _nearest(

@@ -6,13 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
-from tasks.core.costs import CENTRE_CANDIDATES
+from tasks.core.costs import Costs
 from tasks.core.problem import Problem
 from tasks.core.records import Floats, Longs
 from tasks.core.rows import take_rows
 
 FIRST_LOOK = 4
-"""Clusters of k people are looked for among the first FIRST_LOOK * k units, then further on."""
+"""k people are looked for among the first FIRST_LOOK * k units, then so many times further."""
 
 
 class Space(Protocol):
@@ -29,42 +29,35 @@ class Sizes(Protocol):
     """How many units a cluster needs."""
 
     def needed(self, units: Longs) -> int:
-        """The shortest beginning of the units that is a cluster; 0 if not even all of them are."""
+        """The shortest beginning of the units that is enough for a cluster; 0 if all are not."""
 
     def enough(self, units: Longs) -> bool:
-        """Whether the units together are a cluster."""
+        """Whether the units together are enough for a cluster."""
 
 
 class SetSpace:
-    """Distinct sets under the graded cost.
+    """Distinct sets under the graded cost; the centre of some of them is their medoid."""
 
-    The centre of some sets is that of the most frequent sets of the whole problem which costs
-    their records least; the totals are kept up to date as sets leave.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        frequent = np.argsort(-problem.counts, kind="stable")[:CENTRE_CANDIDATES]
-        costs = problem.costs
-        self._to_candidates = np.stack([costs.to(costs.row(i)) for i in frequent.tolist()])
-        self._weighted = self._to_candidates.astype(np.float64) * problem.counts
+    def __init__(self, problem: Problem, between: Costs) -> None:
+        """Take `between` as of `CostTable.between_sets`."""
+        self._between = between
+        self._counts = problem.counts.astype(np.float64)
+        # What the records of the sets present would pay for each set.
+        self._totals = (self._counts.astype(np.float32) @ between).astype(np.float64)
         self._present = np.ones(len(problem), dtype=np.bool_)
-        self._totals = self._weighted.sum(axis=1)
 
     def from_centre(self, units: Longs) -> Floats:
-        self._keep(units)
-        best = int(np.argmin(np.round(self._totals, 6)))
-        return self._to_candidates[best][units].astype(np.float64)
+        """Distance from the medoid; units that were left out of a call stay out."""
+        left = self._present.copy()
+        left[units] = False
+        gone = np.flatnonzero(left)
+        self._totals -= self._counts[gone] @ self._between[gone]
+        self._present[gone] = False
+        medoid = int(units[np.argmin(np.round(self._totals[units], 6))])
+        return self.from_unit(medoid, units)
 
     def from_unit(self, unit: int, units: Longs) -> Floats:
-        costs = self._problem.costs
-        return costs.to(costs.row(unit))[units].astype(np.float64)
-
-    def _keep(self, units: Longs) -> None:
-        gone = self._present.copy()
-        gone[units] = False
-        self._totals -= self._weighted[:, gone].sum(axis=1)
-        self._present[gone] = False
+        return np.asarray(self._between[unit, units], dtype=np.float64)
 
 
 class UserSizes:
@@ -83,15 +76,13 @@ class UserSizes:
         return self._needed(units)
 
     def enough(self, units: Longs) -> bool:
-        _, places = take_rows(self._problem.user_offsets, units)
-        held = np.bincount(self._problem.users[places])
-        return len(units) >= self._problem.l and int((held > 0).sum()) >= self._problem.k
+        return self._problem.is_enough(units)
 
     def _needed(self, units: Longs) -> int:
         problem = self._problem
+        if not problem.is_enough(units):
+            return 0
         offsets, places = take_rows(problem.user_offsets, units)
         _, first = np.unique(problem.users[places], return_index=True)
-        if len(first) < problem.k or len(units) < problem.l:
-            return 0
         last = np.partition(first, problem.k - 1)[problem.k - 1]
         return max(int(np.searchsorted(offsets, last, side="right")), problem.l)

@@ -11,7 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.problem import Problem, renumbered, withheld_labels
+from tasks.core.blocks import in_blocks
+from tasks.core.cost_table import CostTable
+from tasks.core.problem import Problem
 from tasks.core.records import Floats, Ints, Longs
 from tasks.core.spaces import SetSpace, Sizes, Space, UserSizes
 
@@ -22,9 +24,12 @@ scattered data (they take 1.1 where the data form clear clusters)."""
 
 def vmdav_labels(problem: Problem) -> Ints:
     """V-MDAV on the graded cost; a cluster holds k users and l sets or more."""
-    if not problem.solvable:
-        return withheld_labels(problem)
-    return renumbered(vmdav(SetSpace(problem), UserSizes(problem), len(problem)))
+    return in_blocks(problem, _cluster_block)
+
+
+def _cluster_block(problem: Problem) -> Ints:
+    space = SetSpace(problem, CostTable(problem).between_sets())
+    return vmdav(space, UserSizes(problem), len(problem))
 
 
 def vmdav(space: Space, sizes: Sizes, count: int, *, gamma: float = GAMMA) -> Ints:

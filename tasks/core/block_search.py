@@ -1,0 +1,84 @@
+"""The search for clusters in one block (what each part is for, and what it brought: `adaptive`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from tasks.core.cost_table import CostTable, nearest_sets
+from tasks.core.crossover import better_parts
+from tasks.core.exchanges import exchange_sets
+from tasks.core.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.mdav import mdav
+from tasks.core.openings import Openings
+from tasks.core.partition import Partition
+from tasks.core.problem import Problem
+from tasks.core.records import Ints
+from tasks.core.reverse_greedy import reverse_greedy_labels
+from tasks.core.spaces import SetSpace, UserSizes
+
+LEAST_NEAR: Final = 64
+NEAR_PER_USER: Final = 4
+"""A new cluster of k people takes from the 64 or 4k sets nearest to its centre."""
+WORTHWHILE: Final = 1e-3
+"""Rounds of improvement end when one saves less than this share."""
+FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 3
+SHAKEN: Final = 16
+"""A shake scatters one cluster in so many."""
+MOST_SHAKES: Final = 24
+SHAKE_WORK: Final = 12_000_000
+CLUSTERS_AT_LEAST: Final = 600
+"""A shake's time goes with sets times clusters, few clusters being no faster than some; together
+they stay within SHAKE_WORK."""
+
+
+def cluster_block(problem: Problem) -> Ints:
+    """Cluster of each set of a solvable block. Pure; blocks know nothing of each other."""
+    search = _BlockSearch(problem)
+    labels = reverse_greedy_labels(problem, search.between, search.near)
+    found = search.improved(Partition(problem, search.table, labels), FIRST_ROUNDS)
+    fixed = mdav(SetSpace(problem, search.between), UserSizes(problem), len(problem))
+    # With the better parts of MDAV's clusters the result is never worse than those.
+    found = better_parts(found, Partition(problem, search.table, fixed))
+    return found.labels.astype(np.int32)
+
+
+def recluster_block(problem: Problem, labels: Ints) -> Ints:
+    """Better labels of a block whose sets are in clusters already. Pure, too."""
+    search = _BlockSearch(problem)
+    found = search.improved(Partition(problem, search.table, labels), MOST_ROUNDS)
+    return search.shaken(found).labels.astype(np.int32)
+
+
+class _BlockSearch:
+    """The steps of the search, with what they need to know of the block."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.table = CostTable(problem)
+        self.between = self.table.between_sets()
+        count = min(len(problem), max(LEAST_NEAR, NEAR_PER_USER * problem.k))
+        self.near = nearest_sets(self.between, count)
+        self._openings = Openings(problem, self.between, self.near)
+
+    def improved(self, partition: Partition, most_rounds: int) -> Partition:
+        """The partition after rounds of all steps, while they are worth it."""
+        for _ in range(most_rounds):
+            before = partition.total
+            move_sets(partition)
+            dissolve_clusters(partition)
+            exchange_sets(partition)
+            self._openings.open_clusters(partition)
+            if before - partition.total <= WORTHWHILE * before:
+                break
+        return partition
+
+    def shaken(self, partition: Partition) -> Partition:
+        """Scatter some clusters, improve again, keep what has become better; and again."""
+        clusters = len(partition.sizes)
+        affordable = SHAKE_WORK // (len(partition.labels) * max(clusters, CLUSTERS_AT_LEAST))
+        for turn in range(min(MOST_SHAKES, affordable, clusters - 1)):
+            other = partition.copy()
+            scatter_clusters(other, range(turn % SHAKEN, len(other.sizes), SHAKEN))
+            partition = better_parts(partition, self.improved(other, ROUNDS_AFTER_SHAKE))
+        return partition

@@ -1,0 +1,165 @@
+"""The default method: always valid, never worse than MDAV, clearly better on a real taxonomy."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.adapters.wordnet import WordNet
+from tasks.core import block_search, blocks
+from tasks.core.adaptive import adaptive_labels
+from tasks.core.block_search import cluster_block
+from tasks.core.cost_table import CostTable, nearest_sets
+from tasks.core.crossover import better_parts
+from tasks.core.exchanges import exchange_sets
+from tasks.core.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.mdav import mdav_labels
+from tasks.core.openings import Openings
+from tasks.core.partition import Partition
+from tasks.core.problem import Problem, renumbered
+from tasks.core.records import Ints
+from tasks.core.reverse_greedy import reverse_greedy_labels
+from tasks.core.taxonomy import Taxonomy
+from tasks.core.vmdav import vmdav_labels
+from tests.clusterings import assert_valid, renamed_users
+from tests.random_logs import table_of
+from tests.strategies import Row, example_problem, logs, problem_from, problems
+
+METHODS: list[Callable[[Problem], Ints]] = [adaptive_labels, mdav_labels, vmdav_labels]
+SMALL = 1e-4
+
+
+def paid(problem: Problem, labels: Ints) -> float:
+    """What clusters cost with the best centres the search finds."""
+    return Partition(problem, CostTable(problem), labels).total
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems())
+def test_every_cluster_holds_k_people_and_l_sets(problem: Problem) -> None:
+    assert_valid(problem, adaptive_labels(problem))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems())
+def test_never_worse_than_mdav(problem: Problem) -> None:
+    if problem.solvable:
+        fixed = paid(problem, mdav_labels(problem))
+        assert paid(problem, adaptive_labels(problem)) <= fixed * (1 + SMALL) + SMALL
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.randoms(use_true_random=False), st.sampled_from(METHODS))
+def test_names_of_users_do_not_matter(
+    problem: Problem, random: object, method: Callable[[Problem], Ints]
+) -> None:
+    names = list(range(int(problem.users.max()) + 1))
+    random.shuffle(names)  # type: ignore[attr-defined]
+    assert np.array_equal(method(problem), method(renamed_users(problem, names)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(most=60), st.integers(2, 12), st.sampled_from(METHODS))
+def test_many_small_blocks(
+    problem: Problem, largest: int, method: Callable[[Problem], Ints]
+) -> None:
+    """Blocks short of people are joined, and those that grow too large are thinned out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "LARGEST_BLOCK", largest)
+        patch.setattr("tasks.core.adaptive.LARGEST_BLOCK", largest)
+        assert_valid(problem, method(problem))
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems())
+def test_blocks_can_be_clustered_elsewhere(problem: Problem) -> None:
+    """A later run may send blocks to other processes."""
+    if problem.solvable:
+        copy = pickle.loads(pickle.dumps(problem))
+        assert np.array_equal(cluster_block(problem), cluster_block(copy))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(), st.integers(0, 5))
+def test_steps_keep_clusters_valid_and_never_cost_more(problem: Problem, which: int) -> None:
+    if not problem.solvable:
+        return
+    table = CostTable(problem)
+    between = table.between_sets()
+    near = nearest_sets(between, len(problem))
+    openings = Openings(problem, between, near)
+    start = mdav_labels(problem) if which % 2 else reverse_greedy_labels(problem, between, near)
+    partition = Partition(problem, table, start)
+    for step in (move_sets, dissolve_clusters, exchange_sets, openings.open_clusters):
+        before = partition.total
+        step(partition)
+        assert_valid(problem, partition.labels.astype(np.int32))
+        assert partition.total <= before + SMALL
+        assert_consistent(partition)
+
+
+def assert_consistent(partition: Partition) -> None:
+    """What a partition keeps up to date is what it would be if counted anew."""
+    problem = partition.problem
+    assert partition.sizes == np.bincount(partition.labels).tolist()
+    costs = CostTable(problem).of_centres(partition.centres)
+    assert partition.costs == pytest.approx(costs, abs=1e-4)
+    spared = [partition.can_spare(index) for index in range(len(problem))]
+    assert partition.spared().tolist() == spared
+    for index, can_leave in enumerate(spared):
+        rest = np.flatnonzero(partition.labels == partition.labels[index])
+        assert can_leave == problem.is_enough(rest[rest != index])
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_better_parts_are_no_worse_than_either(problem: Problem) -> None:
+    if problem.solvable:
+        table = CostTable(problem)
+        ours, fixed = (
+            Partition(problem, table, method(problem)) for method in (vmdav_labels, mdav_labels)
+        )
+        both = better_parts(ours, fixed)
+        assert both.total <= min(ours.total, fixed.total) + SMALL
+        assert_valid(problem, both.labels.astype(np.int32))
+        assert_consistent(both)
+
+
+def test_scattered_clusters_are_gone() -> None:
+    problem = example_problem(k=1)
+    partition = Partition(problem, CostTable(problem), np.arange(6, dtype=np.int32))
+    scatter_clusters(partition, [0, 3])
+    assert len(partition.sizes) == 4
+    assert_consistent(partition)
+
+
+@settings(max_examples=60, deadline=None)
+@given(logs(most=15))
+def test_costs_are_those_of_the_formula(case: tuple[Taxonomy, object]) -> None:
+    taxonomy, table = case
+    problem = problem_from(taxonomy, table, k=2)  # type: ignore[arg-type]
+    costs, fast = problem.costs, CostTable(problem)
+    centres = [costs.row(index) for index in range(len(problem))]
+    paid_for = fast.of_centres([*centres, np.zeros(0, dtype=np.int32)])
+    for place, row in enumerate(centres):
+        for other, published in enumerate(centres):
+            squares = costs.squares[np.ix_(row, published)]
+            cost = float(squares.min(axis=1).sum() + squares.min(axis=0).sum())
+            assert paid_for[place, other] == pytest.approx(cost * problem.counts[place], abs=1e-5)
+            assert fast.between_sets()[place, other] == pytest.approx(cost, abs=1e-5)
+        assert paid_for[place, -1] == len(row) * problem.counts[place]
+
+
+def test_sets_of_enough_people_stand_alone() -> None:
+    """Three sets held by four people each lose nothing."""
+    taxonomy_rows: list[Row] = [(user, [c], [], 0) for c in (5, 8, 2) for user in range(4)]
+    from tests.strategies import mini_taxonomy
+
+    taxonomy = mini_taxonomy()
+    problem = problem_from(taxonomy, table_of(taxonomy, taxonomy_rows), k=4)
+    assert adaptive_labels(problem).tolist() == [0, 1, 2]

@@ -1,0 +1,92 @@
+"""MDAV: the field's golden values on numbers, the same loop on sets of concepts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.cost_table import CostTable
+from tasks.core.mdav import mdav, mdav_labels
+from tasks.core.problem import Problem
+from tasks.core.records import Floats
+from tasks.core.spaces import SetSpace, UserSizes
+from tests.clusterings import assert_valid
+from tests.microdata import RowSizes, RowSpace, information_loss
+from tests.strategies import example_problem, problems
+
+CASC = Path(
+    os.environ.get("LOGVEIL_CASC", Path(__file__).parents[2].parent / "shared" / "data" / "casc")
+)
+GOLDEN = {
+    "Census": {3: 5.6922, 4: 7.4947, 5: 9.0884, 10: 14.1559},
+    "Tarragona": {3: 16.9326, 4: 19.5460, 5: 22.4619, 10: 33.1929},
+}
+
+
+def casc_scores(name: str) -> Floats:
+    """A CASC reference table as z-scores (n - 1)."""
+    path = CASC / f"{name}.csv"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    rows = np.loadtxt(path, delimiter=",", skiprows=1)
+    return np.asarray((rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "loss"),
+    [(name, k, loss) for name, losses in GOLDEN.items() for k, loss in losses.items()],
+)
+def test_information_loss_on_the_casc_tables(name: str, k: int, loss: float) -> None:
+    """The values of sdcMicro and of an independent NumPy version (FIELD.md §1)."""
+    scores = casc_scores(name)
+    labels = mdav(RowSpace(scores), RowSizes(k), len(scores))
+    assert information_loss(scores, labels) == pytest.approx(loss, abs=5e-5)
+
+
+def test_two_clusters_at_a_time_then_one_then_the_rest() -> None:
+    """k = 2: around 0, the farthest from the mean, and its opposite 99; around 40; the rest."""
+    rows = np.array([0.0, 1.0, 40.0, 50.0, 60.0, 61.0, 98.0, 99.0])[:, None]
+    labels = mdav(RowSpace(rows), RowSizes(2), len(rows))
+    assert labels.tolist() == [0, 0, 2, 2, 3, 3, 1, 1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 6), st.lists(st.integers(0, 50), min_size=2, max_size=40))
+def test_fixed_sizes_on_rows(k: int, values: list[int]) -> None:
+    rows = np.array(values, dtype=np.float64)[:, None]
+    sizes = np.bincount(mdav(RowSpace(rows), RowSizes(k), len(rows)))
+    assert sizes.sum() == len(rows)
+    if len(rows) >= k:
+        assert sizes.min() >= k
+        assert (sizes > k).sum() <= 1
+        assert sizes.max() < 2 * k
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_every_cluster_holds_k_people_and_l_sets(problem: Problem) -> None:
+    assert_valid(problem, mdav_labels(problem))
+
+
+def test_the_medoid_follows_the_remaining_sets() -> None:
+    """Distances from the centre are those from the set that costs the remaining records least."""
+    problem = example_problem(k=3)
+    between = CostTable(problem).between_sets()
+    space = SetSpace(problem, between)
+    for remaining in (np.arange(len(problem)), np.arange(1, len(problem)), np.array([2, 4, 5])):
+        totals = problem.counts[remaining] @ between[np.ix_(remaining, remaining)]
+        medoid = remaining[np.argmin(totals.round(6))]
+        assert space.from_centre(remaining) == pytest.approx(between[medoid, remaining])
+
+
+def test_needed_counts_people_not_sets() -> None:
+    problem = example_problem(k=3)
+    sizes = UserSizes(problem)
+    assert sizes.needed(np.array([0, 1, 2, 3, 4, 5])) == 3
+    assert sizes.needed(np.array([0, 1])) == 0
+    assert not sizes.enough(np.array([0, 1]))
