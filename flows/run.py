@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
@@ -89,6 +90,8 @@ def _leave_at_once(out: str) -> NoReturn:
 
     discard_own_draft(Path(out))
     stop_embedded_servers()
+    for worker in multiprocessing.active_children():
+        worker.kill()
     os._exit(_interrupted())
 
 

@@ -23,8 +23,12 @@ from tasks.adapters.release import Draft
 from tasks.adapters.report import write_report
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet, load_wordnet
-from tasks.core.adaptive import adaptive_labels
 from tasks.core.analysis import build_record_table
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.blocks import LARGEST_BLOCK, Run
+from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.problem import Problem, clusters_of, problem_of
+from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.clusters import cluster_as_printed
 from tasks.core.concepts import ConceptDistances, measure_concepts
 from tasks.core.costs import SetCosts, dataset_centre
@@ -36,29 +40,26 @@ from tasks.core.errors import (
     UnexpectedError,
     VerificationFailed,
 )
-from tasks.core.mdav import mdav_labels
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
-from tasks.core.members import members_of
 from tasks.core.pairs import SetPairs, least_set_pairs
-from tasks.core.paper_redaction import redact_as_printed
-from tasks.core.problem import Problem, clusters_of, problem_of
-from tasks.core.published import dissolve_bare, place_attributes
 from tasks.core.records import Clusters, Ints, QueryLog, RecordTable, Release
+from tasks.core.redaction.paper import redact_as_printed
+from tasks.core.redaction.published import dissolve_bare, place_attributes
+from tasks.core.redaction.scrubbing import scrub
+from tasks.core.redaction.strict import redact_strictly
+from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
-from tasks.core.rows import split_rows
-from tasks.core.scrubbing import scrub
-from tasks.core.slots import publish_sets
-from tasks.core.strict_redaction import redact_strictly
-from tasks.core.terms_redaction import redact_by_terms
+from tasks.core.slots.members import members_of
+from tasks.core.slots.publish import publish_sets
 from tasks.core.topics import TopicMap, map_topics
 from tasks.core.verification.clauses import Promise
-from tasks.core.vmdav import vmdav_labels
 from tasks.progress import Progress
 from tasks.settings import Settings
+from tasks.workers import running_blocks
 
 VERSION = "0.1.0"
 ROOT = Path(__file__).parent.parent
-METHODS: dict[str, Callable[[Problem], Ints]] = {
+METHODS: dict[str, Callable[[Problem, Run], Ints]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,
@@ -194,8 +195,11 @@ def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> C
             l=settings.l,
             distance=settings.distance,
         )
-    problem = problem_of(table, comparison.distances, k=settings.k, l=settings.l)
-    return clusters_of(table, METHODS[settings.method](problem), problem)
+    taxonomy = wordnet(settings.store).taxonomy
+    problem = problem_of(table, comparison.distances, taxonomy, k=settings.k, l=settings.l)
+    workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
+    with running_blocks(workers) as run:
+        return clusters_of(table, METHODS[settings.method](problem, run), problem)
 
 
 @contained
@@ -223,7 +227,7 @@ def _redacted(
             table, clusters, comparison.distances, taxonomy, threshold=settings.threshold
         )
     sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive)
-    speaking, rows = dissolve_bare(clusters, split_rows(sets.offsets, sets.concepts))
+    speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=settings.inclusive)
     redaction = redact_strictly if settings.guarantee == "strict" else redact_by_terms
     return redaction(table, speaking, published, k=settings.k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.problem import Problem
+from tasks.core.clustering.problem import Problem
 from tasks.core.records import Ints
 
 

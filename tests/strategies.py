@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.concepts import measure_concepts
-from tasks.core.members import Members, members_of
-from tasks.core.problem import Problem, problem_of
 from tasks.core.records import RecordTable
+from tasks.core.slots.members import Members, members_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import table_of, taxonomies
 
@@ -64,7 +64,7 @@ def problem_from(
     l: int = 1,  # noqa: E741
 ) -> Problem:
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
-    return problem_of(table, distances, k=k, l=l, taxonomy=taxonomy)
+    return problem_of(table, distances, taxonomy, k=k, l=l)
 
 
 @st.composite

@@ -13,6 +13,12 @@ from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table, represent_similar
 from tasks.core.attributes import AttributeFinder
+from tasks.core.clustering.paper import (
+    centroid_pair_score,
+    centroid_score,
+    cluster_nodes,
+    node_centroids,
+)
 from tasks.core.distances import (
     concept_distances,
     match_attributes,
@@ -21,12 +27,6 @@ from tasks.core.distances import (
     union_count,
 )
 from tasks.core.pairs import Pairs, least_of_rows
-from tasks.core.paper_clusters import (
-    centroid_pair_score,
-    centroid_score,
-    cluster_nodes,
-    node_centroids,
-)
 from tasks.core.topics import map_topics
 from tests.golden.paper import (
     ERRATUM,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tasks.core.choices import Distance
+from tasks.core.clustering.paper import cluster_nodes, node_centroids
 from tasks.core.pairs import SetPairs, record_pairs
-from tasks.core.paper_clusters import cluster_nodes, node_centroids
 from tasks.core.records import Clusters, Ints, Longs, RecordTable
 
 

@@ -10,22 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters.wordnet import WordNet
-from tasks.core import block_search, blocks
-from tasks.core.adaptive import adaptive_labels
-from tasks.core.block_search import cluster_block
-from tasks.core.cost_table import CostTable, nearest_sets
-from tasks.core.crossover import better_parts
-from tasks.core.exchanges import exchange_sets
-from tasks.core.improvements import dissolve_clusters, move_sets, scatter_clusters
-from tasks.core.mdav import mdav_labels
-from tasks.core.openings import Openings
-from tasks.core.partition import Partition
-from tasks.core.problem import Problem, renumbered
+from tasks.core.clustering import blocks
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.block_search import cluster_block
+from tasks.core.clustering.cost_table import CostTable, nearest_sets
+from tasks.core.clustering.crossover import better_parts
+from tasks.core.clustering.exchanges import exchange_sets
+from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.openings import Openings
+from tasks.core.clustering.partition import Partition
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
+from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Ints
-from tasks.core.reverse_greedy import reverse_greedy_labels
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.vmdav import vmdav_labels
 from tests.clusterings import assert_valid, renamed_users
 from tests.random_logs import table_of
 from tests.strategies import Row, example_problem, logs, problem_from, problems
@@ -71,7 +70,7 @@ def test_many_small_blocks(
     """Blocks short of people are joined, and those that grow too large are thinned out."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        patch.setattr("tasks.core.adaptive.LARGEST_BLOCK", largest)
+        patch.setattr("tasks.core.clustering.adaptive.LARGEST_BLOCK", largest)
         assert_valid(problem, method(problem))
 
 

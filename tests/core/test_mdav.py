@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.cost_table import CostTable
-from tasks.core.mdav import mdav, mdav_labels
-from tasks.core.problem import Problem
+from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.mdav import mdav, mdav_labels
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.spaces import SetSpace, UserSizes
 from tasks.core.records import Floats
-from tasks.core.spaces import SetSpace, UserSizes
 from tests.clusterings import assert_valid
 from tests.microdata import RowSizes, RowSpace, information_loss
 from tests.strategies import example_problem, problems

@@ -9,21 +9,21 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.adaptive import adaptive_labels
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.problem import Problem, clusters_of, problem_of
+from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.concepts import measure_concepts
-from tasks.core.mdav import mdav_labels
-from tasks.core.members import members_of
-from tasks.core.problem import Problem, clusters_of, problem_of
-from tasks.core.published import dissolve_bare, place_attributes
 from tasks.core.records import WORD, Clusters, Ints, RecordTable, Release
+from tasks.core.redaction.published import dissolve_bare, place_attributes
+from tasks.core.redaction.scrubbing import scrub
+from tasks.core.redaction.strict import redact_strictly
+from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.risk import linkage_risk
 from tasks.core.rows import cut_times, split_rows
-from tasks.core.scrubbing import scrub
-from tasks.core.slots import publish_sets
-from tasks.core.strict_redaction import redact_strictly
+from tasks.core.slots.members import members_of
+from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.core.terms_redaction import redact_by_terms
-from tasks.core.vmdav import vmdav_labels
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
 
 METHODS = st.sampled_from([adaptive_labels, mdav_labels, vmdav_labels])
@@ -56,10 +56,10 @@ def redacted(
     redaction: Callable[..., Release],
 ) -> tuple[Clusters, Release]:
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
-    problem = problem_of(table, distances, k=k, l=1)
+    problem = problem_of(table, distances, taxonomy, k=k, l=1)
     clusters = clusters_of(table, method(problem), problem)
     sets = publish_sets(members_of(table, clusters.labels), taxonomy)
-    speaking, rows = dissolve_bare(clusters, split_rows(sets.offsets, sets.concepts))
+    speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=False)
     return speaking, redaction(table, speaking, published, k=k)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tasks.core.counts import count_release
 from tasks.core.records import Clusters, QueryLog, RecordTable
+from tasks.core.redaction.variants import publish_each
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.core.variants import publish_each
 from tests.random_logs import table_of, tables
 
 

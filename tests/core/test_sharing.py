@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.sharing import SharedClass, Unit, absorb, people, share_words
+from tasks.core.redaction.sharing import SharedClass, Unit, absorb, people, share_words
 
 FILLER = 0
 unit_rows = st.lists(

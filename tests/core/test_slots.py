@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tasks.core.members import Members
-from tasks.core.slots import PublishedSets, publish_sets
+from tasks.core.losses import nearest_values
+from tasks.core.records import Ints
+from tasks.core.rows import compress
+from tasks.core.slots.members import Members
+from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
 from tests.oracles import concept_distance
 from tests.strategies import clustered, mini_taxonomy
@@ -56,8 +60,8 @@ def paid(taxonomy: Taxonomy, members: Members, label: int, published: Iterable[i
     return total
 
 
-def published(sets: PublishedSets, label: int) -> list[int]:
-    return sets.concepts[sets.offsets[label] : sets.offsets[label + 1]].tolist()
+def published(sets: list[Ints], label: int) -> list[int]:
+    return [int(concept) for concept in sets[label]]
 
 
 def candidates(taxonomy: Taxonomy, members: Members, label: int) -> list[int]:
@@ -119,9 +123,11 @@ def test_close_to_the_best_set_on_the_whole() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(clustered())
-def test_replacements_are_the_nearest_published(case: tuple[Taxonomy, Members]) -> None:
+def test_attributes_find_the_nearest_published(case: tuple[Taxonomy, Members]) -> None:
     taxonomy, members = case
     sets = publish_sets(members, taxonomy)
+    facing = compress([sets[label] for label in members.labels.tolist()])
+    found = nearest_values(taxonomy, (members.offsets, members.concepts), facing, inclusive=False)
     for place, label in enumerate(members.attribute_labels.tolist()):
         own = int(members.concepts[place])
         nearest = min(
@@ -129,7 +135,7 @@ def test_replacements_are_the_nearest_published(case: tuple[Taxonomy, Members]) 
             key=lambda other: (round(concept_distance(taxonomy, own, other), 12), other),
             default=NO_CONCEPT,
         )
-        assert sets.replacements[place] == nearest
+        assert found[place] == nearest
 
 
 @settings(max_examples=40, deadline=None)
@@ -155,7 +161,6 @@ def test_equal_members_publish_exactly_their_set(row: tuple[int, ...], inclusive
     members = cluster(row, row, counts=(3, 1))
     sets = publish_sets(members, mini_taxonomy(), inclusive=inclusive)
     assert published(sets, 0) == list(row)
-    assert sets.replacements.tolist() == [*row, *row]
 
 
 def test_of_siblings_the_most_frequent_is_published() -> None:
@@ -167,7 +172,6 @@ def test_a_rare_slot_is_dropped() -> None:
     """Keeping 8 would make it up for nine records to save it for one."""
     sets = publish_sets(cluster((5,), (5, 8), counts=(9, 1)), mini_taxonomy())
     assert published(sets, 0) == [5]
-    assert sets.replacements.tolist() == [5, 5, 5]
 
 
 def test_a_common_branch_node_stands_for_scattered_members() -> None:
@@ -182,13 +186,10 @@ def test_a_common_branch_node_stands_for_scattered_members() -> None:
 def test_weights_count() -> None:
     """An attribute that stands for five mentions outweighs four records of another."""
     light = cluster((5,), (8,), counts=(4, 1))
-    heavy = Members(light.labels, light.counts, light.offsets, light.concepts, np.array([4.0, 30.0]))
+    heavy = replace(light, weights=np.array([4.0, 30.0]))
     assert published(publish_sets(light, mini_taxonomy()), 0) == [5]
     assert 8 in published(publish_sets(heavy, mini_taxonomy()), 0)
 
 
 def test_no_clusters() -> None:
-    sets = publish_sets(cluster(), mini_taxonomy())
-    assert sets.offsets.tolist() == [0]
-    assert not len(sets.concepts)
-    assert not len(sets.replacements)
+    assert publish_sets(cluster(), mini_taxonomy()) == []

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.mdav import mdav
-from tasks.core.problem import Problem
-from tasks.core.vmdav import vmdav, vmdav_labels
+from tasks.core.clustering.mdav import mdav
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.vmdav import vmdav, vmdav_labels
 from tests.clusterings import assert_valid
 from tests.microdata import RowSizes, RowSpace, information_loss
 from tests.strategies import problems

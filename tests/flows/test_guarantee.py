@@ -14,11 +14,12 @@ from tasks import phases
 from tasks.core.errors import NothingToRelease
 from tasks.settings import Settings
 
-TERMS = (
+TOPICS = (
     "lung cancer|flu|pneumonia treatment|new york|paris hotels|abortion clinic|catholic church|"
     "divorce lawyer|cheap flights|yahoo mail|how to fix a bicycle|marijuana|hiv test|john smith|"
     "jane@example.org|bankruptcy|used car|weather|baby names|heart attack symptoms|the|of|a"
-).split("|")
+)
+TERMS = tuple(TOPICS.split("|"))
 
 Row = tuple[int, str]
 

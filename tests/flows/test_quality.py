@@ -6,7 +6,6 @@ deterministic, so these are facts about the code, not about the machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +18,8 @@ from flows import sample
 from tasks import phases
 from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
+from tasks.core.redaction.strict import groups, words_of_forms
 from tasks.core.rows import split_rows
-from tasks.core.strict_redaction import groups, words_of_forms
 from tasks.progress import silent
 from tasks.settings import Settings
 
@@ -55,11 +54,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["sensitive", "all"])
-def prepared(
-    request: pytest.FixtureRequest, generated: Path, store: Path
-) -> Iterator[Prepared]:
+def prepared(request: pytest.FixtureRequest, generated: Path, store: Path) -> Prepared:
     scope: Scope = request.param
-    yield Prepared(Settings(logs=(str(generated),), scope=scope, store=str(store)))
+    return Prepared(Settings(logs=(str(generated),), scope=scope, store=str(store)))
 
 
 def test_adaptive_loses_least_and_publishes_most(prepared: Prepared) -> None:

@@ -217,8 +217,8 @@ def test_the_hash_seed_changes_nothing(store: Path, tmp_path: Path, scope: str) 
 
 def test_interrupted_means_130_and_nothing_published(store: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-u", "-m", "flows.run", "--bare", "--store", store]
-        + ["--out", str(tmp_path / "out")],
+        [sys.executable, "-u", "-m", "flows.run", "--bare"]
+        + ["--store", str(store), "--out", str(tmp_path / "out")],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

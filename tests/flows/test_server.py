@@ -89,8 +89,8 @@ def test_a_failed_release_is_a_failed_run_with_the_right_exit_code(
 ) -> None:
     url, home = server
     done = subprocess.run(
-        [sys.executable, "-m", "flows.run", "--k", "9999", "--store", store]
-        + ["--out", str(tmp_path / "out")],
+        [sys.executable, "-m", "flows.run", "--k", "9999"]
+        + ["--store", str(store), "--out", str(tmp_path / "out")],
         cwd=ROOT,
         env={**os.environ, "PREFECT_API_URL": url, "PREFECT_HOME": str(tmp_path / "client")},
         capture_output=True,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs, SetCosts
-from tasks.core.problem import Problem
 from tasks.core.records import Ints, Longs
 from tasks.core.rows import compress
 
@@ -54,10 +54,11 @@ class CostTable:
 
 
 def nearest_sets(between: Costs, count: int) -> Longs:
-    """For each set the `count` sets that cost least in its place, in order, ties by index."""
+    """For each set itself and the sets that cost least in its place, in order, ties by index."""
     nearest = np.empty((len(between), count), dtype=np.int64)
     for top in range(0, len(between), TILE):
-        rows = between[top : top + TILE]
+        rows = between[top : top + TILE].copy()
+        rows[np.arange(len(rows)), np.arange(top, top + len(rows))] = -1.0
         some = np.sort(np.argpartition(rows, count - 1, axis=1)[:, :count], axis=1)
         order = np.argsort(np.take_along_axis(rows, some, axis=1), axis=1, kind="stable")
         nearest[top : top + TILE] = np.take_along_axis(some, order, axis=1)

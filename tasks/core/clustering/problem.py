@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tasks.core.clustering.paired_costs import paired_costs
 from tasks.core.concepts import ConceptDistances
 from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
@@ -17,6 +18,8 @@ from tasks.core.rows import take_rows
 from tasks.core.taxonomy import Taxonomy
 
 WITHHELD = -1
+MOST_PAIRS = 500_000
+"""Pairs of sets that are compared at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +58,7 @@ class Problem:
         """Whether some of the sets are enough for a cluster."""
         _, places = take_rows(self.user_offsets, chosen)
         held = np.bincount(self.users[places])
-        return len(chosen) >= max(1, self.l) and np.count_nonzero(held) >= self.k
+        return len(chosen) >= max(1, self.l) and int(np.count_nonzero(held)) >= self.k
 
     def users_of(self, index: int) -> Ints:
         return self.users[self.user_offsets[index] : self.user_offsets[index + 1]]
@@ -80,17 +83,12 @@ class Problem:
 def problem_of(
     table: RecordTable,
     distances: ConceptDistances,
+    taxonomy: Taxonomy,
     *,
     k: int,
     l: int,  # noqa: E741
-    taxonomy: Taxonomy | None = None,
 ) -> Problem:
-    """The sets of a record table with their records and users.
-
-    Args:
-        taxonomy: where concepts stand, for cutting a large log into blocks; without it they
-            stand in the order of their numbers.
-    """
+    """The sets of a record table with their records and users."""
     holding = np.flatnonzero(table.set_of >= 0)
     sets, users = table.set_of[holding].astype(np.int64), table.users[holding]
     width = int(users.max(initial=0)) + 1
@@ -107,15 +105,12 @@ def problem_of(
     )
 
 
-def _class_places(distances: ConceptDistances, taxonomy: Taxonomy | None) -> Longs:
+def _class_places(distances: ConceptDistances, taxonomy: Taxonomy) -> Longs:
     """Place of each class by its first concept: depth first, a branch stands together."""
     _, first = np.unique(distances.classes, return_index=True)
     examples = distances.concepts[first].tolist()
-    if taxonomy is not None:
-        paths = [_path(concept, taxonomy) for concept in examples]
-        order = sorted(range(len(paths)), key=paths.__getitem__)
-    else:
-        order = np.argsort(examples).tolist()
+    paths = [_path(concept, taxonomy) for concept in examples]
+    order = sorted(range(len(paths)), key=paths.__getitem__)
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return places
@@ -153,7 +148,7 @@ def withheld_labels(problem: Problem) -> Ints:
 
 
 def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
-    """Clusters of records from the labels of their sets; the centroid is a medoid's first record."""
+    """Clusters of records from labels of their sets; a medoid's first record is the centroid."""
     set_labels = renumbered(labels_of_sets)
     own_sets = table.set_of
     # The last entry is for records without a set, whose number is -1.
@@ -181,8 +176,9 @@ def medoids(problem: Problem, labels: Ints) -> Longs:
 def _medoid(problem: Problem, members: Longs) -> int:
     if len(members) == 1:
         return int(members[0])
-    part = problem.part(members)
-    frequent = np.argsort(-part.counts, kind="stable")[:CENTRE_CANDIDATES]
-    candidates = np.sort(frequent).tolist()
-    totals = [float(part.costs.to(part.costs.row(i)) @ part.counts) for i in candidates]
-    return int(members[candidates[int(np.argmin(np.round(totals, 6)))]])
+    most = max(1, min(CENTRE_CANDIDATES, MOST_PAIRS // len(members)))
+    frequent = np.argsort(-problem.counts[members], kind="stable")[:most]
+    candidates = members[np.sort(frequent)]
+    pairs = np.repeat(candidates, len(members)), np.tile(members, len(candidates))
+    costs = paired_costs(problem.costs, *pairs).reshape(len(candidates), len(members))
+    return int(candidates[np.argmin(np.round(costs @ problem.counts[members], 6))])

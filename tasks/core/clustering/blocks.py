@@ -8,12 +8,13 @@ scatters what belongs together: measured, it costs 3 % more.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from itertools import starmap
+from typing import Any, Final
 
 import numpy as np
 
-from tasks.core.problem import Problem, medoids, withheld_labels
+from tasks.core.clustering.problem import Problem, medoids, withheld_labels
 from tasks.core.records import Ints, Longs
 
 LARGEST_BLOCK: Final = 4000
@@ -21,15 +22,30 @@ Method = Callable[[Problem], Ints]
 """Labels of the sets of a solvable problem."""
 
 
-def in_blocks(problem: Problem, method: Method) -> Ints:
+Run = Callable[[Callable[..., Ints], Iterable[tuple[Any, ...]]], Iterable[Ints]]
+"""Calls a function with each of some arguments, here or elsewhere; results come in order."""
+
+
+def here(function: Callable[..., Ints], arguments: Iterable[tuple[Any, ...]]) -> Iterable[Ints]:
+    """Call in this process."""
+    return starmap(function, arguments)
+
+
+def in_blocks(problem: Problem, method: Method, run: Run) -> Ints:
     """Cluster a problem block by block; everything is withheld if no cluster is possible."""
-    labels = withheld_labels(problem)
     if not problem.solvable:
-        return labels
+        return withheld_labels(problem)
+    blocks = cut(problem)
+    return joined(problem, blocks, run(_cluster, ((problem.part(b), method) for b in blocks)))
+
+
+def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
+    """One numbering for the clusters of all blocks."""
+    labels = withheld_labels(problem)
     next_label = 0
-    for block in cut(problem):
-        labels[block] = _cluster(problem.part(block), method) + next_label
-        next_label = int(labels[block].max()) + 1
+    for block, own in zip(blocks, labels_of_blocks, strict=True):
+        labels[block] = own + next_label
+        next_label += int(own.max()) + 1
     return labels
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.core.partition import Partition
+from tasks.core.clustering.partition import Partition
 from tasks.core.records import Floats, Longs
-from tasks.core.sums import sums_by
+from tasks.core.slots.sums import sums_by
 
 SAVING = 1e-5
 """Less is taken for rounding: costs are in single precision."""

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.core.members import Members
-from tasks.core.problem import Problem
+from tasks.core.clustering.problem import Problem
 from tasks.core.records import Floats, Ints, Longs
 from tasks.core.rows import compress, take_rows
-from tasks.core.slot_candidates import (
+from tasks.core.slots.candidates import (
     batch_choices,
     batches,
     gather_candidates,
     gather_entries,
     marks_of,
 )
-from tasks.core.slot_search import search_slots
+from tasks.core.slots.members import Members
+from tasks.core.slots.search import search_slots
 
 
 def improved_centres(

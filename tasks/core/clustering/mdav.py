@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.blocks import in_blocks
-from tasks.core.cost_table import CostTable
-from tasks.core.problem import Problem
+from tasks.core.clustering.blocks import Run, here, in_blocks
+from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
-from tasks.core.spaces import SetSpace, Sizes, Space, UserSizes
 
 
-def mdav_labels(problem: Problem) -> Ints:
+def mdav_labels(problem: Problem, run: Run = here) -> Ints:
     """Fixed-size MDAV on the graded cost; a cluster is full once it holds k users and l sets."""
-    return in_blocks(problem, _cluster_block)
+    return in_blocks(problem, _cluster_block, run)
 
 
 def _cluster_block(problem: Problem) -> Ints:

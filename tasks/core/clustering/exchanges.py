@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.clustering.improvements import descending
+from tasks.core.clustering.partition import Partition
 from tasks.core.costs import Costs
-from tasks.core.improvements import descending
-from tasks.core.partition import Partition
 from tasks.core.records import Longs
 
 
@@ -18,12 +18,12 @@ def exchange_sets(partition: Partition) -> None:
     """Make the exchanges that save most, each cluster taking part in one at most."""
     changes = partition.costs - partition.own_costs[:, None]
     changes[np.arange(len(changes)), partition.labels] = np.inf
-    groups = partition.groups()
     giving = _least_by_giver(partition, changes)
     source, from_anyone = _spared_by_anyone(partition, changes)
     # What the giver (row) saves if it gives to the taker (column), with the best return.
     saved = -(giving + np.minimum(giving.T, from_anyone[:, None]))
     takers = np.argmax(saved, axis=1)
+    groups = partition.groups()
     touched: set[int] = set()
     for giver in descending(saved[np.arange(len(takers)), takers].astype(np.float64)):
         taker = int(takers[giver])
@@ -31,9 +31,7 @@ def exchange_sets(partition: Partition) -> None:
         returned = _cheapest(changes[:, giver], groups[taker])
         if from_anyone[giver] < changes[returned, giver]:
             returned = int(source[giver])
-        involved = {giver, taker, int(partition.labels[returned])}
-        if not touched & involved and _exchange(partition, given, taker, returned):
-            touched |= involved
+        touched |= _exchange(partition, given, taker, returned, touched)
     partition.refresh(touched)
 
 
@@ -58,13 +56,21 @@ def _cheapest(changes: Costs, sets: Longs) -> int:
     return int(sets[np.argmin(changes[sets])])
 
 
-def _exchange(partition: Partition, given: int, taker: int, returned: int) -> bool:
-    """Move one set to the taker and another in its place, unless a cluster would fall short."""
+def _exchange(
+    partition: Partition, given: int, taker: int, returned: int, touched: set[int]
+) -> set[int]:
+    """Move one set to the taker and another in its place; the clusters that this changes.
+
+    Nothing is done if one of them has been touched already or would fall short.
+    """
     giver, source = int(partition.labels[given]), int(partition.labels[returned])
+    involved = {giver, taker, source}
+    if touched & involved:
+        return set()
     partition.move(given, taker)
     partition.move(returned, giver)
-    if all(partition.is_valid(label) for label in (giver, taker, source)):
-        return True
+    if all(partition.is_valid(label) for label in involved):
+        return involved
     partition.move(given, giver)
     partition.move(returned, source)
-    return False
+    return set()

@@ -12,8 +12,8 @@ import numpy as np
 from tasks.core.concepts import ConceptDistances
 from tasks.core.distances import match_attributes
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, RecordTable, Release
+from tasks.core.redaction.variants import Row, publish_each
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.variants import Row, publish_each
 
 
 def replacements(

@@ -8,17 +8,14 @@ what the records lose plus what is made up (Eq. 12 in both directions).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from tasks.core.distances import paired_distances
-from tasks.core.lineage import Lineage
-from tasks.core.members import Members
-from tasks.core.records import Flags, Floats, Ints, Longs, freeze
-from tasks.core.rows import take_rows
-from tasks.core.slot_candidates import (
+from tasks.core.losses import nearest_values
+from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.rows import split_rows, take_rows
+from tasks.core.slots.candidates import (
     Batch,
     Candidates,
     Entries,
@@ -28,34 +25,22 @@ from tasks.core.slot_candidates import (
     gather_entries,
     marks_of,
 )
-from tasks.core.slot_search import SAVING, SlotChoices, search_slots
-from tasks.core.sums import sums_by
-from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
+from tasks.core.slots.lineage import Lineage
+from tasks.core.slots.members import Members
+from tasks.core.slots.search import SAVING, SlotChoices, search_slots
+from tasks.core.slots.sums import sums_by
+from tasks.core.taxonomy import Taxonomy
 
 MOST_MEDOIDS = 16
 """The medoid is looked for among so many of the most frequent members."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PublishedSets:
-    """What each cluster publishes.
+def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = False) -> list[Ints]:
+    """For each cluster the set that costs its records least, as far as the search sees.
 
-    Attributes:
-        offsets, concepts: published concepts of each cluster, ascending, as compressed rows.
-        replacements: for each attribute of the members the published concept nearest to it,
-            ties by concept, or NO_CONCEPT where its cluster publishes none.
+    Returns:
+        The published concepts of each cluster, ascending.
     """
-
-    offsets: Longs
-    concepts: Ints
-    replacements: Ints
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-
-def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = False) -> PublishedSets:
-    """For each cluster the set that costs its records least, as far as the search sees."""
     lineage = Lineage.of(members.concepts, taxonomy, inclusive=inclusive)
     entries = gather_entries(members, lineage.class_of(members.concepts), len(lineage))
     candidates = gather_candidates(entries, *_common_ancestors(entries, lineage))
@@ -67,9 +52,7 @@ def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = Fals
         marks = _best_marks(choices, _medoid_marks(choices, members, entries, candidates, batch))
         real = batch.candidates >= 0
         chosen[batch.candidates[real]] = marks[real]
-    offsets, concepts = _named(members, candidates, chosen, lineage, taxonomy)
-    replaced = _nearest(members, offsets, concepts, taxonomy, inclusive=inclusive)
-    return PublishedSets(offsets, concepts, replaced)
+    return split_rows(*_named(members, candidates, chosen, lineage, taxonomy))
 
 
 def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs, Floats]:
@@ -130,8 +113,12 @@ def _named(
     """
     offsets = np.concatenate(([0], np.cumsum(chosen)))[candidates.offsets]
     classes = candidates.classes[chosen]
-    stands_for = _nearest(
-        members, offsets, lineage.examples[classes], taxonomy, inclusive=lineage.inclusive
+    slots_of_members, places = take_rows(offsets, members.labels)
+    stands_for = nearest_values(
+        taxonomy,
+        (members.offsets, members.concepts),
+        (slots_of_members, lineage.examples[classes[places]]),
+        inclusive=lineage.inclusive,
     )
     attribute, above = _at_or_above(members.concepts, taxonomy)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -161,20 +148,3 @@ def _heaviest_names(slots: Longs, names: Ints, weights: Floats, width: int) -> I
     order = np.lexsort((keys, -totals, keys // width))
     first = np.unique(keys[order] // width, return_index=True)[1]
     return np.asarray(keys[order][first] % width, dtype=np.int32)
-
-
-def _nearest(
-    members: Members, offsets: Longs, concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool
-) -> Ints:
-    """The published concept nearest to each attribute of the members, ties by concept."""
-    _, places = take_rows(offsets, members.attribute_labels)
-    counts = np.diff(offsets)[members.attribute_labels]
-    owner = np.repeat(np.arange(len(members.concepts)), counts)
-    distances = paired_distances(
-        taxonomy, members.concepts[owner], concepts[places], inclusive=inclusive
-    )
-    order = np.lexsort((concepts[places], distances, owner))
-    first = np.unique(owner[order], return_index=True)[1]
-    nearest = np.full(len(members.concepts), NO_CONCEPT, dtype=np.int32)
-    nearest[owner[order][first]] = concepts[places][order][first]
-    return nearest

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.published import NO_CLUSTER, PublishedSets, ordered_terms
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -26,8 +25,9 @@ from tasks.core.records import (
     RecordTable,
     Release,
 )
+from tasks.core.redaction.published import NO_CLUSTER, PublishedSets, ordered_terms
+from tasks.core.redaction.sharing import SharedClass, Unit, Words, absorb, share_words
 from tasks.core.rows import compress, cut_times
-from tasks.core.sharing import SharedClass, Unit, Words, absorb, share_words
 
 
 class RowClass(NamedTuple):

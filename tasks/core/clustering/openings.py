@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.clustering.improvements import SAVING, descending
+from tasks.core.clustering.partition import Partition
+from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
-from tasks.core.improvements import SAVING, descending
-from tasks.core.partition import Partition
-from tasks.core.problem import Problem
 from tasks.core.records import Floats, Longs
 
 
@@ -29,17 +29,31 @@ class Openings:
         self._in_vain = np.full(len(problem), np.nan)
 
     def open_clusters(self, partition: Partition) -> None:
-        """Open clusters, those first that promise most."""
+        """Open clusters that save, those first that promise most."""
         own = partition.own_costs
         promises = self._promises(partition, own)
         # The same promise as last time: nothing has changed around the set.
         promises[promises == self._in_vain] = 0.0
         touched: set[int] = set()
         for centre in descending(promises):
-            changed = self._open(partition, centre, own)
+            changed = self._open(partition, centre, own, SAVING)
             if not changed:
                 self._in_vain[centre] = promises[centre]
             touched |= changed
+        partition.refresh(touched)
+
+    def open_for_free(self, partition: Partition) -> None:
+        """Open clusters that cost nothing, around frequent sets first.
+
+        Concepts with the same ancestors are at no distance, so that many of them in one cluster
+        cost nothing; yet more of them are published as they are by many clusters.
+        """
+        own = partition.own_costs
+        promises = self._promises(partition, own)
+        touched: set[int] = set()
+        for centre in np.argsort(-partition.problem.counts, kind="stable").tolist():
+            if promises[centre] > -SAVING:
+                touched |= self._open(partition, centre, own, -SAVING)
         partition.refresh(touched)
 
     def _promises(self, partition: Partition, own: Costs) -> Floats:
@@ -56,28 +70,35 @@ class Openings:
         taken = (lost < 0) | (before < partition.problem.k)
         return np.asarray(-np.where(taken, lost, 0.0).sum(axis=1), dtype=np.float64)
 
-    def _open(self, partition: Partition, centre: int, own: Costs) -> set[int]:
-        """Open one cluster if that saves; the clusters that it changes."""
+    def _open(self, partition: Partition, centre: int, own: Costs, least: float) -> set[int]:
+        """Open one cluster if that saves more than `least`; the clusters that it changes."""
         near, near_costs = self._near[centre], self._near_costs[centre]
         saved = own[near] - near_costs
-        order = np.argsort(-saved, kind="stable")
-        if saved[saved > 0].sum() <= SAVING:
+        if saved[saved > 0].sum() <= least:
             return set()
         label = partition.open(centre)
-        moved: list[tuple[int, int]] = []
-        total = 0.0
-        for place, saving in zip(order.tolist(), saved[order].tolist(), strict=True):
-            if saving <= 0 and (partition.is_valid(label) or total + saving <= SAVING):
-                break
-            index = int(near[place])
-            if partition.can_spare(index):
-                moved.append((index, int(partition.labels[index])))
-                partition.move(index, label)
-                total += saving
-        if not partition.is_valid(label):
-            for index, old in moved:
-                partition.move(index, old)
-            partition.discard_last()
-            return set()
-        own[near] = np.where(partition.labels[near] == label, near_costs, own[near])
-        return {label, *(old for _, old in moved)}
+        moved = _fill(partition, label, near, saved, least)
+        if partition.is_valid(label):
+            own[near] = np.where(partition.labels[near] == label, near_costs, own[near])
+            return {label, *moved.values()}
+        for index, old in moved.items():
+            partition.move(index, old)
+        partition.discard_last()
+        return set()
+
+
+def _fill(
+    partition: Partition, label: int, near: Longs, saved: Costs, least: float
+) -> dict[int, int]:
+    """Move to a new cluster what saves, then what it needs; the moved sets and where they were."""
+    moved: dict[int, int] = {}
+    total = 0.0
+    order = np.argsort(-saved, kind="stable")
+    for index, saving in zip(near[order].tolist(), saved[order].tolist(), strict=True):
+        if saving <= 0 and (partition.is_valid(label) or total + saving <= least):
+            break
+        if partition.can_spare(index):
+            moved[index] = int(partition.labels[index])
+            partition.move(index, label)
+            total += saving
+    return moved

@@ -11,20 +11,20 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.blocks import in_blocks
-from tasks.core.cost_table import CostTable
-from tasks.core.problem import Problem
+from tasks.core.clustering.blocks import Run, here, in_blocks
+from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
-from tasks.core.spaces import SetSpace, Sizes, Space, UserSizes
 
 GAMMA: Final = 0.2
 """How much nearer to the cluster than to the rest a unit must be to join: the authors' value for
 scattered data (they take 1.1 where the data form clear clusters)."""
 
 
-def vmdav_labels(problem: Problem) -> Ints:
+def vmdav_labels(problem: Problem, run: Run = here) -> Ints:
     """V-MDAV on the graded cost; a cluster holds k users and l sets or more."""
-    return in_blocks(problem, _cluster_block)
+    return in_blocks(problem, _cluster_block, run)
 
 
 def _cluster_block(problem: Problem) -> Ints:

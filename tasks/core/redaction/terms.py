@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.published import NO_CLUSTER, PublishedSets
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Flags, RecordTable, Release
+from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
+from tasks.core.redaction.variants import Row, publish_each
 from tasks.core.rows import take_rows
-from tasks.core.variants import Row, publish_each
 
 
 def redact_by_terms(

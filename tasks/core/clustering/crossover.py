@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from tasks.core.partition import Partition
+from tasks.core.clustering.partition import Partition
 from tasks.core.records import Longs
-from tasks.core.sums import sums_by
+from tasks.core.slots.sums import sums_by
 
 
 def better_parts(old: Partition, new: Partition) -> Partition:

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.core.centres import improved_centres
-from tasks.core.cost_table import CostTable
+from tasks.core.clustering.centres import improved_centres
+from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
-from tasks.core.problem import Problem
 from tasks.core.records import Flags, Ints, Longs
 
 
@@ -128,6 +128,9 @@ class Partition:
     def refresh(self, touched: Iterable[int]) -> None:
         """Let the centres of clusters follow their members, and forget empty clusters."""
         known = self.costs.shape[1]
+        if len(self.sizes) > known:
+            opened = np.empty((len(self.labels), len(self.sizes) - known), dtype=np.float32)
+            self.costs = np.concatenate([self.costs, opened], axis=1)
         groups = self.groups()
         living = [label for label in sorted(touched) if self.sizes[label]]
         found = improved_centres(
@@ -138,9 +141,6 @@ class Partition:
             if label >= known or not np.array_equal(centre, self.centres[label]):
                 self.centres[label] = centre
                 stale.append(label)
-        if len(self.sizes) > known:
-            opened = np.empty((len(self.labels), len(self.sizes) - known), dtype=np.float32)
-            self.costs = np.concatenate([self.costs, opened], axis=1)
         self.costs[:, stale] = self._table.of_centres([self.centres[label] for label in stale])
         self._forget_empty()
 

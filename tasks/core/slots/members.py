@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.core.records import Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
-from tasks.core.sums import sums_by
+from tasks.core.slots.sums import sums_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from tasks.core.clustering.problem import Problem, renumbered
 from tasks.core.costs import Costs
-from tasks.core.problem import Problem, renumbered
 from tasks.core.records import Ints, Longs
 
 

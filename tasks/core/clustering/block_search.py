@@ -6,17 +6,17 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.cost_table import CostTable, nearest_sets
-from tasks.core.crossover import better_parts
-from tasks.core.exchanges import exchange_sets
-from tasks.core.improvements import dissolve_clusters, move_sets, scatter_clusters
-from tasks.core.mdav import mdav
-from tasks.core.openings import Openings
-from tasks.core.partition import Partition
-from tasks.core.problem import Problem
+from tasks.core.clustering.cost_table import CostTable, nearest_sets
+from tasks.core.clustering.crossover import better_parts
+from tasks.core.clustering.exchanges import exchange_sets
+from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.clustering.mdav import mdav
+from tasks.core.clustering.openings import Openings
+from tasks.core.clustering.partition import Partition
+from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
+from tasks.core.clustering.spaces import SetSpace, UserSizes
 from tasks.core.records import Ints
-from tasks.core.reverse_greedy import reverse_greedy_labels
-from tasks.core.spaces import SetSpace, UserSizes
 
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4
@@ -48,7 +48,9 @@ def recluster_block(problem: Problem, labels: Ints) -> Ints:
     """Better labels of a block whose sets are in clusters already. Pure, too."""
     search = _BlockSearch(problem)
     found = search.improved(Partition(problem, search.table, labels), MOST_ROUNDS)
-    return search.shaken(found).labels.astype(np.int32)
+    found = search.shaken(found)
+    search.openings.open_for_free(found)
+    return found.labels.astype(np.int32)
 
 
 class _BlockSearch:
@@ -59,7 +61,7 @@ class _BlockSearch:
         self.between = self.table.between_sets()
         count = min(len(problem), max(LEAST_NEAR, NEAR_PER_USER * problem.k))
         self.near = nearest_sets(self.between, count)
-        self._openings = Openings(problem, self.between, self.near)
+        self.openings = Openings(problem, self.between, self.near)
 
     def improved(self, partition: Partition, most_rounds: int) -> Partition:
         """The partition after rounds of all steps, while they are worth it."""
@@ -68,7 +70,7 @@ class _BlockSearch:
             move_sets(partition)
             dissolve_clusters(partition)
             exchange_sets(partition)
-            self._openings.open_clusters(partition)
+            self.openings.open_clusters(partition)
             if before - partition.total <= WORTHWHILE * before:
                 break
         return partition

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.members import Members
 from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.core.rows import take_rows
-from tasks.core.slot_search import SlotChoices
-from tasks.core.sums import sums_by
+from tasks.core.slots.members import Members
+from tasks.core.slots.search import SlotChoices
+from tasks.core.slots.sums import sums_by
 
 Squares = Callable[[Ints, Ints], Floats]
 """δ² of each pair of classes, elementwise."""

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
-from tasks.core.problem import Problem
 from tasks.core.records import Floats, Longs
 from tasks.core.rows import take_rows
 

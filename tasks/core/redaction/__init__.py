@@ -1,0 +1,1 @@
+"""What each record publishes: as printed, strict, or word by word."""

@@ -1,0 +1,1 @@
+"""What a cluster publishes: the search for one concept per slot."""

@@ -1,0 +1,44 @@
+"""Several processes give the results of one, in its order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tasks.core.clustering import blocks
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.problem import problem_of
+from tasks.core.concepts import measure_concepts
+from tasks.core.records import Ints
+from tasks.core.taxonomy import build_taxonomy
+from tasks.workers import running_blocks
+from tests.random_logs import table_of
+
+
+def double(number: int, offset: int) -> Ints:
+    return np.array([2 * number + offset], dtype=np.int32)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_results_come_in_order(workers: int) -> None:
+    with running_blocks(workers) as run:
+        found = [int(result[0]) for result in run(double, ((n, 1) for n in range(20)))]
+    assert found == [2 * n + 1 for n in range(20)]
+
+
+def test_one_and_two_workers_find_the_same_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With small blocks: what is cut into blocks does not depend on who works on them."""
+    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 20)
+    names = [f"c{n}.n.01" for n in range(60)]
+    parents = [[]] + [[(n - 1) // 3] for n in range(1, 60)]
+    taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="")
+    rows = [(u, [1 + u % 59, 1 + (u * 7) % 59], [], 0) for u in range(200)]
+    table = table_of(taxonomy, [(u, list(dict.fromkeys(c)), w, t) for u, c, w, t in rows])
+    distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
+    problem = problem_of(table, distances, taxonomy, k=3, l=1)
+    assert len(blocks.cut(problem)) > 2
+    labels = []
+    for workers in (1, 2):
+        with running_blocks(workers) as run:
+            labels.append(adaptive_labels(problem, run).tolist())
+    assert labels[0] == labels[1]
