@@ -72,8 +72,10 @@ WORDS = st.sampled_from(tuple(IRREGULAR.split()))
 def test_base_forms_equal_morphy(wordnet: WordNet, reader: Any, form: str) -> None:
     for pos in ("n", "v"):
         found = wordnet.lexicon.base(form, pos)
-        candidates = reader._morphy(form, pos)
-        assert found == (candidates[0] if candidates else None) or "'" in str(candidates)
+        expected = next(iter(reader._morphy(form, pos)), None)
+        # We also find lemmas whose dots and apostrophes nobody types: *ae* is WordNet's a.e.
+        folded = found is not None and pos not in reader._lemma_pos_offset_map.get(found, {})
+        assert found == expected or folded
 
 
 def test_hyphen_space_and_underscore_are_one() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.block_search import cluster_block
@@ -24,10 +25,17 @@ from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Ints
-from tasks.core.taxonomy import Taxonomy
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid, renamed_users
 from tests.random_logs import table_of
-from tests.strategies import Row, example_problem, logs, problem_from, problems
+from tests.strategies import (
+    Row,
+    example_problem,
+    logs,
+    mini_taxonomy,
+    problem_from,
+    problems,
+)
 
 METHODS: list[Callable[[Problem], Ints]] = [adaptive_labels, mdav_labels, vmdav_labels]
 SMALL = 1e-4
@@ -94,7 +102,13 @@ def test_steps_keep_clusters_valid_and_never_cost_more(problem: Problem, which: 
     openings = Openings(problem, between, near)
     start = mdav_labels(problem) if which % 2 else reverse_greedy_labels(problem, between, near)
     partition = Partition(problem, table, start)
-    for step in (move_sets, dissolve_clusters, exchange_sets, openings.open_clusters):
+    for step in (
+        move_sets,
+        dissolve_clusters,
+        exchange_sets,
+        openings.open_clusters,
+        openings.open_for_free,
+    ):
         before = partition.total
         step(partition)
         assert_valid(problem, partition.labels.astype(np.int32))
@@ -156,9 +170,41 @@ def test_costs_are_those_of_the_formula(case: tuple[Taxonomy, object]) -> None:
 
 def test_sets_of_enough_people_stand_alone() -> None:
     """Three sets held by four people each lose nothing."""
-    taxonomy_rows: list[Row] = [(user, [c], [], 0) for c in (5, 8, 2) for user in range(4)]
-    from tests.strategies import mini_taxonomy
-
+    rows: list[Row] = [(user, [c], [], 0) for c in (5, 8, 2) for user in range(4)]
     taxonomy = mini_taxonomy()
-    problem = problem_from(taxonomy, table_of(taxonomy, taxonomy_rows), k=4)
+    problem = problem_from(taxonomy, table_of(taxonomy, rows), k=4)
     assert adaptive_labels(problem).tolist() == [0, 1, 2]
+
+
+def test_siblings_share_no_more_clusters_than_they_must() -> None:
+    """Thirty siblings are at no distance; five people at a time keep most of them apart."""
+    parents: list[list[int]] = [[], [0], *([1] for _ in range(30))]
+    names = [f"c{concept}.n.01" for concept in range(len(parents))]
+    taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="siblings")
+    rows: list[Row] = [(user, [2 + user], [], 0) for user in range(30)]
+    problem = problem_from(taxonomy, table_of(taxonomy, rows), k=5)
+    labels = adaptive_labels(problem)
+    assert np.bincount(labels).tolist() == [5] * 6
+    assert paid(problem, labels) == 0.0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_clearly_better_than_mdav_on_sets_of_nouns(wordnet: WordNet, seed: int) -> None:
+    """Random nouns are harder to cluster than queries, yet a quarter of the loss goes."""
+    problem = noun_problem(wordnet.taxonomy, np.random.default_rng(seed))
+    labels = adaptive_labels(problem)
+    assert_valid(problem, labels)
+    assert paid(problem, labels) <= 0.75 * paid(problem, mdav_labels(problem))
+
+
+def noun_problem(taxonomy: Taxonomy, generator: np.random.Generator) -> Problem:
+    """800 records of 100 users, one to four of 600 nouns each, a few of them frequent."""
+    nouns = [i for i, name in enumerate(taxonomy.names) if ".n.01" in name]
+    vocabulary = generator.permutation(nouns)[:600]
+    shares = 1.0 / (np.arange(600) + 8)
+    rows: list[Row] = []
+    for _ in range(800):
+        size = int(generator.integers(1, 5))
+        drawn = generator.choice(vocabulary, size, replace=False, p=shares / shares.sum())
+        rows.append((int(generator.integers(100)), drawn.tolist(), [], 0))
+    return problem_from(taxonomy, table_of(taxonomy, rows), k=5)

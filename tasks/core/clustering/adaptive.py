@@ -14,11 +14,11 @@ Sets choose among clusters as customers among facilities, and a facility needs k
 Symmetric loss at k = 5 in shares of fixed MDAV's, on a generated log in scope `sensitive`, in
 scope `all`, and on random sets of nouns (10,000 records each, the last of 5,800 distinct sets):
 MDAV with moves and dissolving, as in SPEC, 0.63, 0.74, 0.76; with exchanges and openings 0.50,
-0.63, 0.67; from the reverse greedy start 0.48, 0.62, 0.66; with shakes 0.47, 0.61, 0.66 in one
-block. Much longer searches find 1-2 % less. Tried and left out: merging pairs of clusters (nothing),
-judging moves and exchanges with centres recomputed for each (0.3-0.9 % for as much time again),
-ancestors among the centres of the search (0.5 % on `all`, nothing on `sensitive`), parts of sets
-as centres of openings (worse).
+0.63, 0.67; from the reverse greedy start 0.48, 0.62, 0.66; with shakes 0.47, 0.61, 0.66. Blocks
+cost 1-3 %; much longer searches save 1-2 %. Tried and left out: merging pairs of clusters (saves
+nothing), judging moves and exchanges with centres recomputed for each (0.3-0.9 % for as much time
+again), ancestors among the centres of the search (0.5 % in scope `all`, nothing in `sensitive`),
+parts of sets as centres of openings (worse).
 """
 
 from __future__ import annotations

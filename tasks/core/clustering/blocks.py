@@ -84,10 +84,19 @@ def _cluster(block: Problem, method: Method) -> Ints:
     """
     if len(block) <= LARGEST_BLOCK:
         return method(block)
-    core = np.sort(_round_robin(block)[:LARGEST_BLOCK])
+    core = _core(block)
     labels = withheld_labels(block)
     labels[core] = method(block.part(core))
     return _join_nearest(block, labels)
+
+
+def _core(block: Problem) -> Longs:
+    """LARGEST_BLOCK sets, or as many more as a cluster needs, ascending."""
+    order = _round_robin(block)
+    count = LARGEST_BLOCK
+    while not block.is_enough(order[:count]):
+        count *= 2
+    return np.sort(order[:count])
 
 
 def _round_robin(problem: Problem) -> Longs:

@@ -24,7 +24,7 @@ MOST_CANDIDATES = 256
 """Of a very large cluster only the candidates that weigh most are tried."""
 LARGEST_BATCH = 2_000_000
 """Squares held at a time."""
-GRAIN = 4
+GRAIN = 12
 """Clusters share a batch if their sizes are equal in steps of GRAIN."""
 
 
