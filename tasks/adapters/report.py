@@ -30,6 +30,7 @@ NOT_PROMISED = (
 )
 SECTIONS = (
     ("Records", "records", "rows; read = published + withheld + rejected"),
+    ("Attributes", "attributes", "mentions in all rows; in doubt: a rarer sense is sensitive"),
     ("Shares", "shares", "parts of the rows read"),
     ("People", "users", "distinct users; without a user column every row counts as a person"),
     ("Words", "words", "words and attributes of all rows, before and after"),

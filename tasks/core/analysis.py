@@ -85,7 +85,13 @@ def build_record_table(
         times=times[canonical],
         words=words,
         fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
+        in_doubt=_mentions_in_doubt(items, text_of),
     )
+
+
+def _mentions_in_doubt(items: Sequence[Sequence[Item]], text_of: Ints) -> int:
+    of_texts = np.array([sum(item.in_doubt for item in row) for row in items], dtype=np.int64)
+    return int(of_texts[text_of].sum())
 
 
 def _representatives(

@@ -25,10 +25,14 @@ PARTS: tuple[PartOfSpeech, ...] = ("n", "v")
 
 
 class Item(NamedTuple):
-    """A piece of a query in its order: some words, and the concept they stand for, if any."""
+    """A piece of a query in its order: some words, and the concept they stand for, if any.
+
+    `in_doubt` if they have a more common reading that is not sensitive.
+    """
 
     words: str
     concept: int
+    in_doubt: bool = False
 
 
 class Choice(NamedTuple):
@@ -66,7 +70,7 @@ class AttributeFinder:
             else:
                 length = 1
                 word = tokens[place]
-                found.append(Item(word, self.word_choice(word, tags[place]).concept))
+                found.append(Item(word, *self.word_choice(word, tags[place])))
             place += length
         return found
 
@@ -74,7 +78,7 @@ class AttributeFinder:
         """One item for a phrase in scope; the single words, all plain, for one that is not."""
         if choice.concept == NO_CONCEPT:
             return [Item(word, NO_CONCEPT) for word in words]
-        return [Item(" ".join(words), choice.concept)]
+        return [Item(" ".join(words), *choice)]
 
     def _longest_phrase(self, tokens: Sequence[str], place: int) -> tuple[int, Choice]:
         first = tokens[place]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.clusters import people_per_label
-from tasks.core.records import Clusters, Flags, Longs, QueryLog, RecordTable, Release
+from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 
 
 def count_release(
@@ -34,9 +34,18 @@ def count_release(
                 np.diff(release.term_offsets)[release.class_of[release.published]].sum()
             ),
         },
+        "attributes": _count_attributes(table),
         "shares": _shares(log, table, release),
         "clusters": _count_clusters(table, clusters),
     }
+
+
+def _count_attributes(table: RecordTable) -> dict[str, int]:
+    """Mentions of attributes in all records, and those that are sensitive only in doubt."""
+    bounds = table.forms.item_offsets
+    mentioned = np.concatenate(([0], np.cumsum(table.forms.item_kinds == ATTRIBUTE)))
+    per_form = mentioned[bounds[1:]] - mentioned[bounds[:-1]]
+    return {"mentions": int(per_form[table.form_of].sum()), "in_doubt": table.in_doubt}
 
 
 def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, float]:

@@ -141,6 +141,8 @@ class RecordTable:
         users, times: of each record, shape (n,).
         words: the vocabulary; only `write` may look at it.
         fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
+        in_doubt: mentions of attributes, over all records, that were taken as sensitive although
+            a more common reading of the word is not.
     """
 
     forms: QueryForms
@@ -151,6 +153,7 @@ class RecordTable:
     times: Longs
     words: Strings = field(repr=False)
     fillers: Flags
+    in_doubt: int
 
     def __post_init__(self) -> None:
         freeze(self)

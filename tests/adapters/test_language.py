@@ -96,6 +96,14 @@ def test_identifiers_cut_the_query(sensitive: Reader) -> None:
     assert found["jane exampleorg"] == "identifier"
 
 
+@pytest.mark.parametrize(("query", "doubt"), [("marijuana", True), ("pneumonia", False)])
+def test_a_rarer_sensitive_sense_is_marked_as_doubtful(
+    sensitive: Reader, query: str, doubt: bool
+) -> None:
+    ((item,),) = read_items(sensitive.nlp, [query], silent)
+    assert item.in_doubt is doubt
+
+
 def test_order_and_case_do_not_matter(sensitive: Reader) -> None:
     assert sensitive("Lung CANCER cure") == sensitive("lung cancer   cure")
 

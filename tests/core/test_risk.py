@@ -97,3 +97,4 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
     counts = count_release(log, table, unclustered(table), release)
     assert counts["shares"] == {"published": 3 / 4, "changed": 1 / 4, "withheld": 0.0}
     assert counts["records"]["read"] == 4
+    assert counts["attributes"] == {"mentions": 2, "in_doubt": 0}
