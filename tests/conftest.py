@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from flows.run import main
 from tasks.adapters.wordnet import WordNet, load_wordnet
 
 # Machines are noisy: no test fails for its time. In CI the examples are the same every time.
@@ -24,6 +26,15 @@ def store() -> Path:
     """A store that already holds the compiled WordNet."""
     load_wordnet(SHARED_STORE)
     return SHARED_STORE
+
+
+@pytest.fixture(scope="session")
+def sample_measures(store: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The measures of a release of the shipped sample."""
+    out = tmp_path_factory.mktemp("sample") / "release"
+    assert main(["--bare", "--quiet", "--out", str(out), "--store", str(store)]) == 0
+    loaded: dict[str, object] = json.loads((out / "measures.json").read_text())
+    return loaded
 
 
 @pytest.fixture(scope="session")
