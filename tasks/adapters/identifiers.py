@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from tasks.adapters.name_lists import load_name_lists
@@ -199,6 +199,7 @@ def _spaced_mail(text: str, tokens: Sequence[tuple[int, int]]) -> Iterator[Span]
             yield Span(start, tokens[place + 1][1], "email")
 
 
+@lru_cache(maxsize=1)
 def load_identifier_finder() -> IdentifierFinder:
-    """A finder with the name lists and the dictionary of the installed packages."""
+    """A finder with the name lists and the dictionary of the installed packages, made once."""
     return IdentifierFinder(load_name_lists())

@@ -76,6 +76,14 @@ def test_what_falls_short_tries_other_words() -> None:
     assert not left
 
 
+def test_nobody_loses_what_all_share_for_one_more_word_of_others() -> None:
+    # Word 1 is shared by two people, but then the rest of person 0 would be alone.
+    rows = [(0, [0, 2, 5]), (0, [0, 2, 5]), (0, [0, 5, 1]), (1, [0, 1, 5])]
+    classes, left = share(units_of(rows), 2)
+    assert [(set(shared.words), len(shared.units)) for shared in classes] == [({0, 5}, 4)]
+    assert not left
+
+
 def test_fillers_are_tried_last() -> None:
     rows = [(user, [FILLER, 1]) for user in range(2)] + [(user, [FILLER]) for user in range(2, 9)]
     classes, _ = share(units_of([*rows, (9, [1])]), 3)

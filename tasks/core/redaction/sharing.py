@@ -67,15 +67,33 @@ def _split(
         return pool
     common = set(pool[0].words).intersection(*(unit.words for unit in pool))
     used = (*used, *sorted(common.difference(used)))
+    first = len(classes)
     support = _Support(pool, set(used), is_filler)
     while (word := support.most_shared(k)) is not None:
         taken = support.take(word)
         support.put_back(_split(taken, (*used, word), k, is_filler, classes))
     rest = support.units()
+    if 0 < people(rest) < k:
+        rest += _recalled(classes, first, used, len(rest))
     if people(rest) < k:
         return rest
     classes.append(SharedClass(used, rest))
     return []
+
+
+def _recalled(classes: list[SharedClass], first: int, used: Words, left: int) -> list[Unit]:
+    """Units of the class below that costs least to bring back to the words used so far.
+
+    None if that costs more words than the units left would lose by going further up.
+    """
+
+    def cost(place: int) -> int:
+        return (len(classes[place].words) - len(used)) * len(classes[place].units)
+
+    cheapest = min(range(first, len(classes)), key=cost, default=None)
+    if cheapest is None or cost(cheapest) >= len(used) * left:
+        return []
+    return classes.pop(cheapest).units
 
 
 class _Support:
