@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import WordNet
-from tasks.core.clustering import blocks
+from tasks.core.clustering import block_search, blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.block_search import cluster_block
 from tasks.core.clustering.cost_table import CostTable, nearest_sets
@@ -21,7 +21,7 @@ from tasks.core.clustering.improvements import dissolve_clusters, move_sets, sca
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.openings import Openings
 from tasks.core.clustering.partition import Partition
-from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.problem import Problem, medoids
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Ints
@@ -141,6 +141,67 @@ def test_better_parts_are_no_worse_than_either(problem: Problem) -> None:
         assert both.total <= min(ours.total, fixed.total) + SMALL
         assert_valid(problem, both.labels.astype(np.int32))
         assert_consistent(both)
+
+
+def test_nothing_but_mdav_left_is_still_no_worse_than_mdav() -> None:
+    """Whatever the search starts from, MDAV's clusters are among what it chooses from."""
+    problem = example_problem(k=2)
+    everyone = np.zeros(len(problem), dtype=np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_search, "reverse_greedy_labels", lambda *_: everyone)
+        for name in ("FIRST_ROUNDS", "MOST_ROUNDS", "MOST_SHAKES"):
+            patch.setattr(block_search, name, 0)
+        assert paid(problem, adaptive_labels(problem)) <= paid(problem, mdav_labels(problem))
+    assert paid(problem, mdav_labels(problem)) < paid(problem, everyone)
+
+
+def test_a_cluster_that_has_taken_in_others_stays() -> None:
+    """A goes to B and C; B, which would go to C itself, is then all that one of A's sets has."""
+    problem = example_problem(k=2)
+    partition = Partition(problem, CostTable(problem), np.array([0, 0, 1, 1, 2, 2]))
+    partition.costs[:] = [
+        [1.0, 0.1, 5.0],
+        [1.0, 5.0, 0.1],
+        [5.0, 1.0, 0.5],
+        [5.0, 1.0, 0.5],
+        [9.0, 9.0, 0.0],
+        [9.0, 9.0, 0.0],
+    ]
+    dissolve_clusters(partition)
+    assert_valid(problem, partition.labels.astype(np.int32))
+    assert partition.labels[0] == partition.labels[2] == partition.labels[3]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_few_people_with_very_many_sets(method: Callable[[Problem], Ints]) -> None:
+    """One user holds most sets: no block of five has enough people, so a core is clustered."""
+    generator = np.random.default_rng(3)
+    taxonomy = mini_taxonomy()
+    for _ in range(20):
+        drawn = [sorted(generator.choice(np.arange(1, 9), 3, replace=False)) for _ in range(40)]
+        users = [0 if row < 30 else row for row in range(40)]
+        rows: list[Row] = [
+            (user, [int(concept) for concept in concepts], [], 0)
+            for user, concepts in zip(users, drawn, strict=True)
+        ]
+        problem = problem_from(taxonomy, table_of(taxonomy, rows), k=4)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocks, "LARGEST_BLOCK", 5)
+            patch.setattr("tasks.core.clustering.adaptive.LARGEST_BLOCK", 5)
+            assert_valid(problem, method(problem))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_medoids_cost_their_clusters_least(problem: Problem) -> None:
+    labels = mdav_labels(problem)
+    for label, medoid in enumerate(medoids(problem, labels).tolist()):
+        members = np.flatnonzero(labels == label)
+        costs = [
+            float(problem.costs.to(problem.costs.row(i))[members] @ problem.counts[members])
+            for i in members.tolist()
+        ]
+        assert costs[members.tolist().index(medoid)] == pytest.approx(min(costs), abs=1e-4)
 
 
 def test_scattered_clusters_are_gone() -> None:

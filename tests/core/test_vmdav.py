@@ -25,6 +25,14 @@ def test_finds_groups_of_four_with_k_three(gamma: float) -> None:
     assert information_loss(rows, labels) < information_loss(rows, fixed) / 10
 
 
+@pytest.mark.parametrize(("gamma", "size"), [(0.2, 3), (1.1, 4)])
+def test_gamma_says_how_near_a_newcomer_must_be(gamma: float, size: int) -> None:
+    """7 is at 5² from the first cluster and at 10² from the rest: 25 < 1.1 · 100, but not < 20."""
+    rows = np.array([-6, 0, 2, 7, 17, 18], dtype=float)[:, None]
+    labels = vmdav(RowSpace(rows), RowSizes(3), len(rows), gamma=gamma)
+    assert (labels[:4] == labels[0]).sum() == size
+
+
 def test_without_gamma_sizes_are_fixed_and_the_rest_joins_the_nearest() -> None:
     rows = np.array([0, 1, 2, 3, 100, 101, 102], dtype=float)[:, None]
     labels = vmdav(RowSpace(rows), RowSizes(3), len(rows), gamma=0.0)
