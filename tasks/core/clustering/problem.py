@@ -124,14 +124,6 @@ def _path(concept: int, taxonomy: Taxonomy) -> list[int]:
     return path[::-1]
 
 
-def distinct_users(problem: Problem, labels: Ints, count: int) -> Longs:
-    """Distinct users behind each label 0 … count - 1."""
-    owner = np.repeat(labels.astype(np.int64), np.diff(problem.user_offsets))
-    width = int(problem.users.max(initial=0)) + 1
-    keys = np.unique(owner[owner >= 0] * width + problem.users[owner >= 0])
-    return np.bincount(keys // width, minlength=count).astype(np.int64)
-
-
 def renumbered(labels: Ints) -> Ints:
     """The same clusters, numbered 0, 1, … in the order of their first sets."""
     held = labels >= 0

@@ -42,8 +42,9 @@ class SetSpace:
         """Take `between` as of `CostTable.between_sets`."""
         self._between = between
         self._counts = problem.counts.astype(np.float64)
-        # What the records of the sets present would pay for each set.
-        self._totals = (self._counts.astype(np.float32) @ between).astype(np.float64)
+        # What the records of the sets present would pay for each set. Not by `@`: the order in
+        # which that adds up, and so the last digits, depend on the machine.
+        self._totals = np.einsum("i,ij->j", self._counts, between)
         self._present = np.ones(len(problem), dtype=np.bool_)
 
     def from_centre(self, units: Longs) -> Floats:
@@ -51,7 +52,7 @@ class SetSpace:
         left = self._present.copy()
         left[units] = False
         gone = np.flatnonzero(left)
-        self._totals -= self._counts[gone] @ self._between[gone]
+        self._totals -= np.einsum("i,ij->j", self._counts[gone], self._between[gone])
         self._present[gone] = False
         medoid = int(units[np.argmin(np.round(self._totals[units], 6))])
         return self.from_unit(medoid, units)
