@@ -11,6 +11,7 @@ from flows.release import make_release
 from flows.screen import Screen
 from tasks import steps
 from tasks.settings import Settings
+from tasks.workbench import Workbench
 
 # Not a parameter of the flow: Prefect would store it with the run.
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
@@ -25,7 +26,17 @@ _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 def anonymise(settings: Settings) -> dict[str, Any]:
     """One release; the parameters that Prefect stores are paths and numbers."""
     screen = _SCREEN.get() or Screen(quiet=True, stderr=True)
-    return make_release(settings, steps, screen)
+    return make_release(Workbench(settings, screen.progress), TaskRunner(), screen)
+
+
+class TaskRunner:
+    """Runs phases as Prefect tasks."""
+
+    def run(self, bench: Workbench, phase: str) -> None:
+        steps.run_step(bench, phase)
+
+    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None:
+        steps.publish(bench, measures)
 
 
 def stop_embedded_servers() -> None:

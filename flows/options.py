@@ -13,6 +13,7 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "l": int,
     "threshold": float,
     "workers": int,
+    "store_limit": float,
 }
 
 
@@ -48,6 +49,9 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
     )
     files.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     files.add_argument("--store", metavar="DIR", help=f"private cache ({default_store()})")
+    files.add_argument(
+        "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
+    )
     files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
 
 

@@ -6,10 +6,28 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from flows.screen import Screen
-from tasks.settings import Settings
+from tasks.workbench import PHASES, Workbench
+
+
+class Runner(Protocol):
+    """How phases are run: as they are, or as Prefect tasks."""
+
+    def run(self, bench: Workbench, phase: str) -> None: ...
+
+    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None: ...
+
+
+class BareRunner:
+    """Runs phases in this process, without Prefect."""
+
+    def run(self, bench: Workbench, phase: str) -> None:
+        bench.make(phase)
+
+    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None:
+        bench.publish(measures)
 
 
 class Clock:
@@ -29,40 +47,19 @@ class Clock:
         return {**self.seconds, "total": round(time.perf_counter() - self.started, 3)}
 
 
-def make_release(settings: Settings, phases: Any, screen: Screen) -> dict[str, Any]:
-    """Run the phases and return the measures of the published release.
-
-    Args:
-        phases: `tasks.phases`, or `tasks.steps` with the same names as Prefect tasks.
-    """
+def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, Any]:
+    """Run the phases and return the measures of the published release."""
     clock = Clock()
-
-    @contextmanager
-    def phase(name: str) -> Iterator[None]:
-        with screen.phase(name), clock.timing(name):
-            yield
-
-    with phase("read"):
-        log = phases.read(settings, screen.progress)
-    with phase("analyse"):
-        table = phases.analyse(settings, log, screen.progress)
-    with phase("compare"):
-        comparison = phases.compare(settings, table)
-    with phase("cluster"):
-        clusters = phases.cluster(settings, table, comparison)
-    with phase("redact"):
-        release = phases.redact(settings, table, comparison, clusters)
-    with phase("measure"):
-        measures = phases.measure(settings, log, table, comparison, clusters, release)
-    with phase("write"):
-        draft = phases.write(settings, log, table, release)
-    with phase("verify"):
-        phases.verify(settings, draft)
+    for name in PHASES:
+        with screen.phase(name) as shown, clock.timing(name):
+            shown.cached = bench.is_known(name)
+            runner.run(bench, name)
     final = {
         "verified": True,
-        **measures,
+        **bench.result("measure"),
+        "pairs": bench.pairs(),
         "seconds": clock.total(),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
-    phases.publish(settings, draft, final)
+    runner.publish(bench, final)
     return final

@@ -97,10 +97,10 @@ def _leave_at_once(out: str) -> NoReturn:
 
 def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
-        from flows.release import make_release
-        from tasks import phases
+        from flows.release import BareRunner, make_release
+        from tasks.workbench import Workbench
 
-        return make_release(settings, phases, screen)
+        return make_release(Workbench(settings, screen.progress), BareRunner(), screen)
     from flows.prefect_environment import prepare
 
     screen.say(prepare(lambda: _leave_at_once(settings.out)))

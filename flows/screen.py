@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +31,13 @@ EXPLAINED = {
 }
 
 
+@dataclass(slots=True)
+class PhaseLine:
+    """What is to be said of a phase beside its time."""
+
+    cached: bool = False
+
+
 class Screen:
     """Progress and messages on one console; silent if `quiet`."""
 
@@ -42,16 +50,18 @@ class Screen:
         self.console.print(message)
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
+    def phase(self, name: str) -> Iterator[PhaseLine]:
         """Show a phase while it runs, and one line with its time when it is done."""
         started = time.perf_counter()
+        line = PhaseLine()
         if self.console.is_terminal and not self.console.quiet:
             with self._live(EXPLAINED[name]):
-                yield
+                yield line
         else:
-            yield
+            yield line
         seconds = time.perf_counter() - started
-        self.say(f"{name:<8} {EXPLAINED[name]:<34} {seconds:7.1f} s")
+        known = "  known already" if line.cached else ""
+        self.say(f"{name:<8} {EXPLAINED[name]:<34} {seconds:7.1f} s{known}")
 
     @contextmanager
     def _live(self, description: str) -> Iterator[None]:
@@ -88,6 +98,10 @@ def _people(users: dict[str, Any]) -> str:
     return f"{counted} read / published"
 
 
+def _pairs(pairs: dict[str, int], kind: str) -> str:
+    return f"{pairs[f'{kind}_computed']:,} / {pairs[f'{kind}_reused']:,}"
+
+
 def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
     """The figures a reader wants first."""
     records, users = measures["records"], measures["users"]
@@ -105,5 +119,7 @@ def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
         ("clusters (fewest people)", f"{clusters['count']:,} ({clusters['min_users']})"),
         ("information loss, Eq. 11", f"{loss['percent']:.1f} %"),
         ("information loss, symmetric", f"{loss['symmetric_percent']:.1f} %"),
+        ("pairs of attributes computed / reused", _pairs(measures["pairs"], "attributes")),
+        ("pairs of records computed / reused", _pairs(measures["pairs"], "records")),
         ("seconds", f"{measures['seconds']['total']:.1f}"),
     ]

@@ -7,22 +7,27 @@ nothing of Prefect: `steps` wraps each as a task, and `--bare` calls them as the
 from __future__ import annotations
 
 import platform
-import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache, wraps
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
+from tasks.adapters.kept_pairs import KeptPairs, PairCounts
+from tasks.adapters.kept_readings import KeptReadings
+from tasks.adapters.kept_set_pairs import KeptSetPairs
+from tasks.adapters.kept_stop_words import stop_words
 from tasks.adapters.querylog import read_logs
 from tasks.adapters.release import Draft
 from tasks.adapters.report import write_report
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet, load_wordnet
+from tasks.containment import contained
 from tasks.core.analysis import build_record_table
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import LARGEST_BLOCK, Run
@@ -30,19 +35,15 @@ from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.clusters import cluster_as_printed
-from tasks.core.concepts import ConceptDistances, measure_concepts
+from tasks.core.concepts import ConceptDistances, class_distances, concept_classes
 from tasks.core.costs import SetCosts, dataset_centre
 from tasks.core.counts import cluster_sizes, count_release
-from tasks.core.errors import (
-    InputError,
-    LogveilError,
-    NothingToRelease,
-    UnexpectedError,
-    VerificationFailed,
-)
+from tasks.core.digests import byte_keys, digest, row_keys
+from tasks.core.errors import InputError, NothingToRelease, VerificationFailed
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
-from tasks.core.records import Clusters, Ints, QueryLog, RecordTable, Release
+from tasks.core.readings import Readings
+from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
@@ -51,56 +52,20 @@ from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
+from tasks.core.texts import distinct_texts
 from tasks.core.topics import TopicMap, map_topics
 from tasks.core.verification.clauses import Promise
+from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress
 from tasks.settings import Settings
 from tasks.workers import running_blocks
 
 VERSION = "0.1.0"
-ROOT = Path(__file__).parent.parent
 METHODS: dict[str, Callable[[Problem, Run], Ints]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,
 }
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-
-
-def contained(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let only our own errors out of a phase.
-
-    Any other exception may quote the row it stumbled over, and Prefect stores messages: its
-    kind and place are told, its message and its chain are not.
-    """
-
-    @wraps(phase)
-    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        try:
-            return phase(*args, **kwargs)
-        except LogveilError:
-            raise
-        except Exception as fault:
-            told = _told(phase.__name__, fault)
-        # Outside the handler, so that the original is not even kept as context.
-        raise told
-
-    return run
-
-
-def _told(phase: str, fault: Exception) -> LogveilError:
-    if isinstance(fault, OSError) and fault.strerror:
-        return InputError(f"{phase}: {fault.strerror}; free space or permissions may be missing")
-    own = [
-        f"{Path(frame.filename).name}:{frame.lineno}"
-        for frame in traceback.extract_tb(fault.__traceback__)
-        if ROOT in Path(frame.filename).parents
-    ]
-    return UnexpectedError(
-        f"{phase} failed: {type(fault).__name__} at {own[-1]}; please report this with the version"
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +77,8 @@ class Comparison:
 
     distances: ConceptDistances
     set_pairs: SetPairs | None
+    attributes: PairCounts
+    records: PairCounts
 
 
 @lru_cache(maxsize=1)
@@ -131,10 +98,14 @@ def topic_map(store: str, topics: str | None) -> TopicMap:
 
 
 @contained
-def read(settings: Settings, progress: Progress) -> QueryLog:
+def read(settings: Settings, memory: Memory, progress: Progress) -> QueryLog:
     """Read the log files; fewer people than k can never be released."""
     log = read_logs(
-        settings.logs, format=settings.format, columns=settings.columns, progress=progress
+        settings.logs,
+        format=settings.format,
+        columns=settings.columns,
+        progress=progress,
+        secret=memory.secret,
     )
     if log.user_count < settings.k:
         raise NothingToRelease(
@@ -145,43 +116,79 @@ def read(settings: Settings, progress: Progress) -> QueryLog:
 
 
 @contained
-def analyse(settings: Settings, log: QueryLog, progress: Progress) -> RecordTable:
-    """§3.1: find attributes and identifiers; from here on there are only integers."""
-    # spaCy takes a second to import and only this phase needs it.
-    from tasks.adapters.identifiers import load_identifier_finder
-    from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
-    from tasks.core.attributes import AttributeFinder
+def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progress) -> RecordTable:
+    """§3.1: find attributes and identifiers; from here on there are only integers.
 
-    knowledge = wordnet(settings.store)
-    sensitive = topic_map(settings.store, settings.topics).sensitive
-    finder = AttributeFinder(knowledge.lexicon, sensitive, settings.scope, STOPS)
-    nlp = build_pipeline(load_identifier_finder(), finder, settings.spacy_model)
-    normalised = np.array([normalise(text) for text in log.texts], dtype=object)
-    texts, text_of = np.unique(normalised, return_inverse=True)
+    Only texts that no earlier run has read are read.
+    """
+    texts, text_of = distinct_texts(log.texts)
+    kept = KeptReadings(memory.cache, memory.secret, way_of_reading(settings))
     return build_record_table(
-        texts.tolist(),
-        read_items(nlp, texts.tolist(), progress),
-        text_of.astype(np.int32),
+        texts,
+        kept.read(texts, lambda new: _read_texts(settings, new, progress)),
+        text_of,
         log.users,
         log.times,
-        knowledge.taxonomy,
-        stop_words=STOPS,
+        wordnet(settings.store).taxonomy,
+        stop_words=stop_words(memory.cache),
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
 
 
+def _read_texts(settings: Settings, texts: Sequence[str], progress: Progress) -> Readings:
+    # spaCy takes a second to import and only texts never seen before need it.
+    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.language import STOPS, build_pipeline, read_texts
+    from tasks.core.attributes import AttributeFinder
+
+    lexicon = wordnet(settings.store).lexicon
+    sensitive = topic_map(settings.store, settings.topics).sensitive
+    finder = AttributeFinder(lexicon, sensitive, settings.scope, STOPS)
+    nlp = build_pipeline(load_identifier_finder(), finder, settings.spacy_model)
+    return read_texts(nlp, texts, progress)
+
+
 @contained
-def compare(settings: Settings, table: RecordTable) -> Comparison:
-    """§3.1–3.2: distances of concepts (Eq. 1) and, for the paper's method, of records (Eq. 8)."""
-    taxonomy = wordnet(settings.store).taxonomy
-    concepts = np.unique(table.sets.concepts)
-    distances = measure_concepts(taxonomy, concepts, inclusive=settings.inclusive)
+def compare(settings: Settings, memory: Memory, table: RecordTable) -> Comparison:
+    """§3.1–3.2: distances of concepts (Eq. 1) and, for the paper's method, of records (Eq. 8).
+
+    Only pairs that no earlier run has compared are compared.
+    """
+    distances, attributes = _concept_distances(settings, memory, table)
     if settings.method != "paper":
-        return Comparison(distances, None)
-    similar = distances.similar(settings.threshold)
-    sets = distances.in_classes(table.sets)
-    return Comparison(distances, least_set_pairs(sets, similar, distance=settings.distance))
+        return Comparison(distances, None, attributes, PairCounts(0, 0))
+    pairs, records = _set_pairs(settings, memory, table, distances)
+    return Comparison(distances, pairs, attributes, records)
+
+
+def _concept_distances(
+    settings: Settings, memory: Memory, table: RecordTable
+) -> tuple[ConceptDistances, PairCounts]:
+    taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
+    found = concept_classes(taxonomy, np.unique(table.sets.concepts), inclusive=inclusive)
+
+    def compute(rows: Longs, columns: Longs) -> NDArray[np.float32]:
+        left, right = found.examples[rows], found.examples[columns]
+        return class_distances(taxonomy, left, right, inclusive=inclusive)
+
+    keys = byte_keys(found.contents, memory.secret)
+    matrix, counts = KeptPairs(memory.cache, way_of_comparing(settings)).read(keys, compute)
+    return ConceptDistances(found.concepts, found.classes, matrix), counts
+
+
+def _set_pairs(
+    settings: Settings, memory: Memory, table: RecordTable, distances: ConceptDistances
+) -> tuple[SetPairs, PairCounts]:
+    sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
+    way = digest(way_of_comparing(settings), settings.threshold, settings.distance)
+    keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
+    return KeptSetPairs(memory.cache, way).read(
+        keys,
+        lambda known, new: least_set_pairs(
+            sets, similar, distance=settings.distance, known=known, new=new
+        ),
+    )
 
 
 @contained
@@ -258,7 +265,6 @@ def measure(
             "partial_knowledge": partial_knowledge(table, release),
         },
         "diversity": diversity(table, clusters),
-        "pairs": _pairs(comparison),
     }
 
 
@@ -295,17 +301,6 @@ def _information_loss(
     return asdict(loss)
 
 
-def _pairs(comparison: Comparison) -> dict[str, int]:
-    classes = len(comparison.distances.matrix)
-    records = comparison.set_pairs.compared if comparison.set_pairs else 0
-    return {
-        "attributes_computed": classes * (classes - 1) // 2,
-        "attributes_reused": 0,
-        "records_computed": records,
-        "records_reused": 0,
-    }
-
-
 @contained
 def write(settings: Settings, log: QueryLog, table: RecordTable, release: Release) -> Draft:
     """Write the release aside, with the private table of who stands behind each row."""
@@ -324,7 +319,7 @@ def write(settings: Settings, log: QueryLog, table: RecordTable, release: Releas
     people.save_people(
         Path(settings.store),
         draft.release_path,
-        users=table.users[rows.records],
+        users=log.people[table.users[rows.records]],
         sets=table.set_of[rows.records],
         promise=promise,
     )
@@ -353,9 +348,22 @@ def verify(settings: Settings, draft: Draft) -> int:
 
 
 @contained
-def publish(settings: Settings, draft: Draft, measures: dict[str, Any]) -> None:
-    """Add measures and report to the verified draft, and put everything in place."""
+def publish(settings: Settings, draft: Draft, measures: dict[str, Any], made_by: str) -> None:
+    """Add measures and report to the verified draft, and put everything in place.
+
+    Args:
+        made_by: a digest of all that decided the release.
+    """
     release_files.write_measures(draft, measures)
     write_report(draft.folder / "report.html", measures)
     release_files.publish(draft)
-    people.register(Path(settings.store), draft.out, draft.out / draft.release_name)
+    people.register(Path(settings.store), draft.out, draft.out / draft.release_name, made_by)
+
+
+@contained
+def restate(settings: Settings, measures: dict[str, Any]) -> None:
+    """Renew measures and report of a release that is in place and stays as it is."""
+    draft = release_files.open_draft(Path(settings.out), settings.release_format)
+    release_files.write_measures(draft, measures)
+    write_report(draft.folder / "report.html", measures)
+    release_files.put_beside(draft)

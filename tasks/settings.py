@@ -50,6 +50,7 @@ class Settings:
     spacy_model: str | None = None
     release_format: str = "tsv"
     store: str = field(default_factory=default_store)
+    store_limit: float = 10.0
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
 
     def __post_init__(self) -> None:
@@ -72,6 +73,8 @@ class Settings:
             faults.append(f"l must be between 1 and k = {self.k}, not {self.l}")
         if not 0.0 <= self.threshold <= 1.0:
             faults.append(f"threshold must be between 0 and 1, not {self.threshold}")
+        if not self.store_limit > 0:
+            faults.append(f"store_limit must be more than 0 GB, not {self.store_limit}")
         if self.workers < 1:
             faults.append(f"workers must be at least 1, not {self.workers}")
         return faults
@@ -93,5 +96,5 @@ class Settings:
 
     def published(self) -> dict[str, Any]:
         """The settings that belong in a report: what was done, not where on this machine."""
-        private = ("logs", "out", "store", "workers")
+        private = ("logs", "out", "store", "store_limit", "workers")
         return {name: value for name, value in asdict(self).items() if name not in private}

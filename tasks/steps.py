@@ -1,52 +1,60 @@
-"""Prefect tasks: each phase of `tasks.phases`, wrapped and nothing else.
+"""Prefect tasks: each phase of a workbench, wrapped and nothing else.
 
-Privacy-critical: raw text passes through these calls. So nothing is cached or persisted by
-Prefect (its results are pickles in world-readable files), and a log line holds counts only.
+Privacy-critical: raw text passes through these calls. So all that Prefect is given to keep is the
+handle of a result, under a key that is that handle (its own results are pickles in world-readable
+files, its own keys miss changes of code and files), and a log line holds counts only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from prefect import get_run_logger, task
-from prefect.cache_policies import NO_CACHE
 
-from tasks import phases
+from tasks.workbench import PHASES, Workbench
+
+SAY: dict[str, Callable[[Any], str]] = {
+    "read": lambda log: (
+        f"{log.rows_read} rows, {len(log.reject_rows)} set aside, {log.user_count} users"
+    ),
+    "analyse": lambda table: f"{len(table)} records, {len(table.sets)} distinct attribute sets",
+    "compare": lambda found: f"{len(found.distances.concepts)} concepts",
+    "cluster": lambda clusters: f"{clusters.count} clusters",
+    "redact": lambda release: f"{int(release.published.sum())} records published",
+    "measure": lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
+    "write": lambda draft: "written aside",
+    "verify": lambda rows: f"{rows} rows proven",
+}
 
 
-def _step(phase: Callable[..., Any], say: Callable[[Any], str]) -> Any:
-    @wraps(phase)
-    def run_phase(*args: Any) -> Any:
-        result = phase(*args)
-        get_run_logger().info("%s: %s", phase.__name__, say(result))
-        return result
+def _step(phase: str) -> Any:
+    def run_phase(bench: Workbench) -> str:
+        handle = bench.make(phase)
+        made = bench.is_at_hand(phase)
+        said = SAY[phase](bench.result(phase)) if made else "known already"
+        get_run_logger().info("%s: %s", phase, said)
+        return handle
 
     wrap = task(
-        name=phase.__name__,
-        task_run_name=phase.__name__,
-        persist_result=False,
-        cache_policy=NO_CACHE,
+        name=phase,
+        task_run_name=phase,
+        cache_key_fn=lambda context, arguments: arguments["bench"].handle(phase),
+        persist_result=True,
+        result_serializer="json",
         log_prints=False,
     )
     return wrap(run_phase)
 
 
-read = _step(
-    phases.read,
-    lambda log: f"{log.rows_read} rows, {len(log.reject_rows)} set aside, {log.user_count} users",
-)
-analyse = _step(
-    phases.analyse,
-    lambda table: f"{len(table)} records, {len(table.sets)} distinct attribute sets",
-)
-compare = _step(phases.compare, lambda found: f"{len(found.distances.concepts)} concepts")
-cluster = _step(phases.cluster, lambda clusters: f"{clusters.count} clusters")
-redact = _step(phases.redact, lambda release: f"{int(release.published.sum())} records published")
-measure = _step(
-    phases.measure, lambda m: f"information loss {m['information_loss']['percent']:.1f} %"
-)
-write = _step(phases.write, lambda draft: "written aside")
-verify = _step(phases.verify, lambda proven: f"{proven} rows proven")
-publish = _step(phases.publish, lambda nothing: "published")
+STEPS = {phase: _step(phase) for phase in PHASES}
+
+
+def run_step(bench: Workbench, phase: str) -> None:
+    """Run a phase as a task; Prefect shows it as cached if its result is known."""
+    STEPS[phase].with_options(refresh_cache=not bench.is_known(phase))(bench)
+
+
+@task(name="publish", task_run_name="publish", persist_result=False, log_prints=False)
+def publish(bench: Workbench, measures: dict[str, Any]) -> None:
+    bench.publish(measures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.core.analysis import build_record_table
 from tasks.core.attributes import Item
+from tasks.core.readings import pack_readings
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 
@@ -26,6 +28,11 @@ def taxonomies(draw: st.DrawFn, *, most: int = 14) -> Taxonomy:
     return build_taxonomy(names, words, parents, root="c0.n.01", version="random")
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand that are parted by single blanks."""
+    return [match.span() for match in re.finditer(r"\S+", text)]
+
+
 def table_of(
     taxonomy: Taxonomy,
     rows: Sequence[tuple[int, Sequence[int], Sequence[str], int]],
@@ -40,9 +47,10 @@ def table_of(
     ]
     texts = [" ".join(item.words for item in row) for row in items]
     distinct = sorted(set(texts))
+    readings = pack_readings((spans(text), items[texts.index(text)]) for text in distinct)
     return build_record_table(
         distinct,
-        [items[texts.index(text)] for text in distinct],
+        readings,
         np.array([distinct.index(text) for text in texts], dtype=np.int32),
         np.array([user for user, _, _, _ in rows], dtype=np.int32),
         np.array([time for _, _, _, time in rows], dtype=np.int64),

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ DOORS = {
     "nltk": {"tasks/adapters/wordnet.py"},
     "spacy": {"tasks/adapters/language.py"},
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
+    "diskcache": {"tasks/adapters/cache.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}
 
@@ -69,7 +71,9 @@ def test_data_flows_one_way(path: Path) -> None:
     names = imports_of(path)
     assert not any(top(name) == "flows" for name in names)
     if "adapters" in path.parts:
-        assert not any(name.startswith(("tasks.phases", "tasks.steps")) for name in names)
+        assert not any(
+            name.startswith(("tasks.phases", "tasks.steps", "tasks.workbench")) for name in names
+        )
     if path.name == "phases.py":
         assert not any(name.startswith("tasks.steps") for name in names)
 
@@ -91,19 +95,12 @@ def test_steps_hold_no_logic() -> None:
     assert not loops
 
 
-def test_steps_wrap_every_phase_without_caching() -> None:
-    from prefect import Task
-    from prefect.cache_policies import NO_CACHE
+def test_steps_wrap_every_phase_and_keep_handles_only() -> None:
+    from tasks import steps, workbench
 
-    from tasks import phases, steps
-
-    wrapped = {name: step for name, step in vars(steps).items() if isinstance(step, Task)}
-    contained = {
-        name
-        for name, phase in vars(phases).items()
-        if hasattr(phase, "__wrapped__") and phase.__module__ == phases.__name__
-    }
-    assert set(wrapped) == contained - {"wordnet", "topic_map"}
-    for step in wrapped.values():
-        assert step.persist_result is False
-        assert step.cache_policy == NO_CACHE
+    assert tuple(steps.STEPS) == workbench.PHASES
+    for phase, step in steps.STEPS.items():
+        bench = SimpleNamespace(handle=lambda name: f"handle of {name}")
+        assert step.cache_key_fn(None, {"bench": bench}) == f"handle of {phase}"
+        assert step.result_serializer == "json"
+    assert steps.publish.persist_result is False

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
+from tasks.adapters.language import STOPS, build_pipeline, read_texts
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table, represent_similar
@@ -27,7 +27,9 @@ from tasks.core.distances import (
     union_count,
 )
 from tasks.core.pairs import Pairs, least_of_rows
+from tasks.core.texts import normalise
 from tasks.core.topics import map_topics
+from tasks.progress import silent
 from tests.golden.paper import (
     ERRATUM,
     EXAMPLE_5,
@@ -60,12 +62,13 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
     topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
     finder = AttributeFinder(wordnet.lexicon, topics.sensitive, "sensitive", STOPS)
     nlp = build_pipeline(load_identifier_finder(), finder)
-    (items,) = read_items(nlp, [normalise(QUERY)], lambda done, total: None)
-    found = {item.words for item in items if item.concept >= 0}
+    readings = read_texts(nlp, [normalise(QUERY)], silent)
+    words = readings.words([normalise(QUERY)])
+    found = {word for word, item in zip(words, readings.concepts, strict=True) if item >= 0}
     assert found == {"infection", "disease", "ill health", "cure", "lung"}
     table = build_record_table(
-        [QUERY],
-        [items],
+        [normalise(QUERY)],
+        readings,
         np.zeros(1, dtype=np.int32),
         np.zeros(1, dtype=np.int32),
         np.zeros(1, dtype=np.int64),

@@ -9,8 +9,7 @@ tags and the persons it finds are used too.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import spacy
@@ -24,9 +23,10 @@ from tasks.core.analysis import IDENTIFIER_CONCEPT
 from tasks.core.attributes import AttributeFinder, Item, Tag
 from tasks.core.errors import UsageError
 from tasks.core.lexicon import lexical_key
+from tasks.core.readings import Readings, Spans, pack_readings
 from tasks.progress import Progress
 
-ITEMS = "logveil_items"
+READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
 BATCH = 2000
 STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
@@ -35,13 +35,6 @@ STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
 _PREFIX = re.compile(r"^[^\w]")
 _SUFFIX = re.compile(r"[^\w]$")
 _INFIX = re.compile(r"(?:[^\w.'’]|_)+")
-
-
-def normalise(text: str) -> str:
-    """One spelling for one query: compatibility forms folded, lower case, single blanks."""
-    folded = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
-    visible = "".join(c if c.isprintable() else " " for c in folded)
-    return " ".join(visible.split())
 
 
 class IdentifierComponent:
@@ -63,17 +56,21 @@ class AttributeComponent:
 
     def __call__(self, doc: Doc) -> Doc:
         items: list[Item] = []
-        for hidden, tokens, tags in _runs(doc):
+        places: list[tuple[int, int]] = []
+        for hidden, tokens, tags in _runs(doc, places):
             if hidden:
-                items.append(Item(" ".join(tokens), IDENTIFIER_CONCEPT))
+                items.append(Item(" ".join(tokens), IDENTIFIER_CONCEPT, length=len(tokens)))
             else:
                 items.extend(self.finder.items(tokens, tags))
-        doc.user_data[ITEMS] = items
+        doc.user_data[READING] = places, items
         return doc
 
 
-def _runs(doc: Doc) -> Iterator[tuple[bool, list[str], list[Tag]]]:
-    """Stretches of tokens that are, or are not, part of an identifier."""
+def _runs(doc: Doc, places: list[tuple[int, int]]) -> Iterator[tuple[bool, list[str], list[Tag]]]:
+    """Stretches of tokens that are, or are not, part of an identifier.
+
+    Where each token stands in the text is added to `places`.
+    """
     spans: Sequence[tuple[int, int]] = doc.user_data[IDENTIFIERS]
     tokens: list[str] = []
     tags: list[Tag] = []
@@ -88,6 +85,7 @@ def _runs(doc: Doc) -> Iterator[tuple[bool, list[str], list[Tag]]]:
         key = lexical_key(token.text)
         if any(map(str.isalnum, key)):
             tokens.append(key)
+            places.append((token.idx, end))
             tags.append(_tag(token.pos_))
     if tokens:
         yield state, tokens, tags
@@ -139,13 +137,15 @@ def _trained(model: str) -> Language:
         ) from None
 
 
-def read_items(nlp: Language, texts: Sequence[str], progress: Progress) -> list[list[Item]]:
-    """The items of each text, in order."""
-    return list(_with_progress(nlp, texts, progress))
+def read_texts(nlp: Language, texts: Sequence[str], progress: Progress) -> Readings:
+    """What each text says, in order."""
+    return pack_readings(_with_progress(nlp, texts, progress))
 
 
-def _with_progress(nlp: Language, texts: Sequence[str], progress: Progress) -> Iterable[list[Item]]:
+def _with_progress(
+    nlp: Language, texts: Sequence[str], progress: Progress
+) -> Iterator[tuple[Spans, Sequence[Item]]]:
     for done, doc in enumerate(nlp.pipe(texts, batch_size=BATCH), 1):
         if done % BATCH == 0 or done == len(texts):
             progress(done, len(texts))
-        yield doc.user_data[ITEMS]
+        yield doc.user_data[READING]

@@ -13,18 +13,18 @@ import io
 import json
 import os
 import re
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from tasks.adapters.private_files import write_private
 from tasks.core.errors import InputError
-from tasks.core.records import Ints
+from tasks.core.records import Ints, Longs
 from tasks.core.verification.clauses import Promise
 
-People = tuple[Ints, Ints, Promise]
+People = tuple[Longs, Ints, Promise]
 """Person and original attribute set behind each row, and what the release promises."""
 
 KEY_LENGTH: Final = 32
@@ -34,14 +34,14 @@ REMEDY: Final = "run flows.run again to make the release anew"
 
 
 def save_people(
-    store: Path, release_file: Path, *, users: Ints, sets: Ints, promise: Promise
+    store: Path, release_file: Path, *, users: Longs, sets: Ints, promise: Promise
 ) -> None:
     """Keep the side table of a written release, which may still lie in a temporary folder."""
     promise_bytes = np.frombuffer(json.dumps(asdict(promise)).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, users=users, sets=sets, promise=promise_bytes)
     table, key = buffer.getvalue(), release_key(release_file)
-    _write(_table_path(store, key), table + _checksum(key, table))
+    write_private(_table_path(store, key), table + _checksum(key, table))
 
 
 def load_people(store: Path, release_file: Path) -> People:
@@ -58,10 +58,29 @@ def knows(store: Path, release_file: Path) -> bool:
     return _table_path(store, release_key(release_file)).exists()
 
 
-def register(store: Path, folder: Path, release_file: Path) -> None:
-    """Remember which release was published in a folder; a later one takes its place."""
-    pointer = json.dumps({"release": release_key(release_file)})
-    _write(_pointer_path(store, folder), pointer.encode())
+def register(store: Path, folder: Path, release_file: Path, made_by: str) -> None:
+    """Remember which release was published in a folder; a later one takes its place.
+
+    Args:
+        made_by: a digest of all that decided it.
+    """
+    pointer = {**_contents(folder, release_file), "made_by": made_by}
+    write_private(_pointer_path(store, folder), json.dumps(pointer).encode())
+
+
+def is_in_place(store: Path, folder: Path, release_file: Path, made_by: str) -> bool:
+    """Whether a folder holds, unchanged, what these decisions led to before, and its proof."""
+    try:
+        pointer = json.loads(_pointer_path(store, folder).read_bytes())
+        found = {**_contents(folder, release_file), "made_by": made_by}
+        return bool(pointer == found) and knows(store, release_file)
+    except (OSError, ValueError, InputError):
+        return False
+
+
+def _contents(folder: Path, release_file: Path) -> dict[str, str]:
+    rejects = folder / "rejects.tsv"
+    return {"release": release_key(release_file), "rejects": release_key(rejects)}
 
 
 def load_registered(store: Path, folder: Path) -> People:
@@ -128,27 +147,3 @@ def _read(path: Path) -> bytes:
 
 def _damaged(path: Path) -> InputError:
     return InputError(f"{path} is damaged: {REMEDY}")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write aside and rename, so that nobody ever sees half a file; only the owner may look."""
-    try:
-        _make_private(path.parent)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(aside, path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
-    except OSError as fault:
-        raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
-
-
-def _make_private(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.mkdir(exist_ok=True, mode=0o700)
-    folder.chmod(0o700)

@@ -22,8 +22,9 @@ from tasks.adapters.logs.files import LogStream, attempt, find_files, open_log
 from tasks.adapters.logs.formats import FORMATS, Table, open_table
 from tasks.adapters.logs.sniffing import sniff
 from tasks.adapters.logs.values import judge
+from tasks.core.digests import byte_keys
 from tasks.core.errors import InputError, UsageError
-from tasks.core.records import Ints, QueryLog
+from tasks.core.records import Ints, Longs, QueryLog
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the bytes of all files."""
@@ -37,6 +38,7 @@ def read_logs(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    secret: bytes = b"",
 ) -> QueryLog:
     """Read logs in the order of their names, whatever the order of the arguments.
 
@@ -47,6 +49,7 @@ def read_logs(
         columns: name of the column that holds the user, the query or the time; in text files
             also its number, counted from 1. What is not mapped is guessed from well-known names.
         progress: told from time to time how many bytes have been read, of how many.
+        secret: the store's, by which user ids become numbers that nobody else can try out.
 
     Returns:
         One entry per accepted row, and every other row among the rejects. A file of zero bytes,
@@ -63,7 +66,7 @@ def read_logs(
         raise UsageError("no log to read: name at least one file, folder or glob")
     files = find_files(paths)
     sizes = [attempt(partial(os.path.getsize, file), f"cannot read {file}") for file in files]
-    harvest = _Harvest(tuple(files), _Meter(sum(sizes), progress))
+    harvest = _Harvest(tuple(files), secret, _Meter(sum(sizes), progress))
     for index, file in enumerate(files):
         found = sniff(file, mapping) if format == "auto" else format
         if found and sizes[index]:
@@ -108,6 +111,7 @@ class _Harvest:
     """Rows gathered file after file; users are numbered as they come, and ranked at the end."""
 
     files: tuple[str, ...]
+    secret: bytes
     meter: _Meter
     file_with_users: str = ""
     file_without_users: str = ""
@@ -116,6 +120,8 @@ class _Harvest:
     numbers_of_users: dict[str, int] = field(default_factory=dict)
     users: array[int] = field(default_factory=lambda: array("i"))
     times: array[int] = field(default_factory=lambda: array("q"))
+    origins: array[int] = field(default_factory=lambda: array("i"))
+    rows: array[int] = field(default_factory=lambda: array("q"))
     reject_sources: array[int] = field(default_factory=lambda: array("i"))
     reject_rows: array[int] = field(default_factory=lambda: array("q"))
     reject_reasons: list[str] = field(default_factory=list)
@@ -125,6 +131,7 @@ class _Harvest:
         self._note_columns(self.files[source], table)
         has_users = bool(self.file_with_users)
         users, texts, times = self.users, self.texts, self.times
+        origins, rows = self.origins, self.rows
         number_of_user = self.numbers_of_users
         for number, row in table.rows:
             verdict = row if isinstance(row, str) else judge(row, has_users)
@@ -135,6 +142,8 @@ class _Harvest:
                 users.append(number_of_user.setdefault(user, len(number_of_user)))
                 texts.append(text)
                 times.append(seconds)
+                origins.append(source)
+                rows.append(number)
             if number % _ROWS_BETWEEN_REPORTS == 0:
                 self.meter.show(stream.position())
 
@@ -144,6 +153,9 @@ class _Harvest:
             texts=np.array(self.texts, dtype=np.object_),
             users=self._ranks() if has_users else np.arange(len(self.texts), dtype=np.int32),
             times=np.array(self.times, dtype=np.int64),
+            people=self._people(),
+            origins=np.array(self.origins, dtype=np.int32),
+            rows=np.array(self.rows, dtype=np.int64),
             sources=self.files,
             reject_sources=np.array(self.reject_sources, dtype=np.int32),
             reject_rows=np.array(self.reject_rows, dtype=np.int64),
@@ -177,3 +189,13 @@ class _Harvest:
         for rank, user in enumerate(sorted(self.numbers_of_users)):
             rank_of_number[self.numbers_of_users[user]] = rank
         return rank_of_number[np.array(self.users, dtype=np.int32)]
+
+    def _people(self) -> Longs:
+        """A number for each rank, made from the user's id, or from the row where there is none."""
+        if self.file_with_users:
+            names = sorted(self.numbers_of_users)
+        else:
+            places = zip(self.origins, self.rows, strict=True)
+            names = [f"{self.files[source]}:{row}" for source, row in places]
+        keys = byte_keys((name.encode("utf-8", "surrogatepass") for name in names), self.secret)
+        return np.frombuffer(keys.tobytes(), dtype=np.int64)[::2]

@@ -177,6 +177,17 @@ def write_measures(draft: Draft, measures: dict[str, Any]) -> None:
     (draft.folder / "measures.json").write_text(text + "\n", encoding="utf-8")
 
 
+def put_beside(draft: Draft) -> None:
+    """Put files beside a release that stays as it is."""
+    try:
+        for path in sorted(draft.folder.iterdir()):
+            os.replace(path, draft.out / path.name)
+    except OSError as fault:
+        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
+    finally:
+        discard(draft)
+
+
 def publish(draft: Draft) -> None:
     """Put the files in place, `release.*` last."""
     try:

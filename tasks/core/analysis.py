@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tasks.core.attributes import Item
 from tasks.core.distances import concept_distances, paired_distances
+from tasks.core.readings import Readings
 from tasks.core.records import (
     ATTRIBUTE,
     IDENTIFIER,
@@ -19,6 +19,7 @@ from tasks.core.records import (
     Longs,
     QueryForms,
     RecordTable,
+    Strings,
 )
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
@@ -44,7 +45,7 @@ def represent_similar(concepts: Ints, similarities: Floats, threshold: float) ->
 
 def build_record_table(
     texts: Sequence[str],
-    items: Sequence[Sequence[Item]],
+    readings: Readings,
     text_of: Ints,
     users: Ints,
     times: Longs,
@@ -58,11 +59,10 @@ def build_record_table(
 
     Args:
         texts: the distinct normalised queries.
-        items: what the text pipeline found in each of them.
+        readings: what the text pipeline found in each of them.
         text_of, users, times: of each record; `text_of` points into `texts`.
     """
-    offsets = np.cumsum([0, *map(len, items)], dtype=np.int64)
-    concepts = np.array([item.concept for row in items for item in row], dtype=np.int32)
+    offsets, concepts = readings.item_offsets, readings.concepts
     item_text = np.repeat(np.arange(len(texts)), np.diff(offsets))
     mentions = np.flatnonzero(concepts >= 0)
     standing = concepts.copy()
@@ -70,12 +70,14 @@ def build_record_table(
         concepts[mentions], item_text[mentions], taxonomy, threshold=threshold, inclusive=inclusive
     )
     order = _canonical_order(texts, standing, offsets)
-    forms, words = _forms(items, order, concepts, standing, offsets)
+    words, item_words = _vocabulary(readings.words(texts))
+    forms = _forms(order, item_words, concepts, standing, offsets)
     sets, set_of_form = _distinct_sets(forms)
     place_of_text = np.empty(len(texts), dtype=np.int32)
     place_of_text[order] = np.arange(len(texts), dtype=np.int32)
     form_of = place_of_text[text_of]
     canonical = np.lexsort((users, times, form_of))
+    doubts = np.bincount(item_text[readings.in_doubt], minlength=len(texts))
     return RecordTable(
         forms=forms,
         sets=sets,
@@ -83,15 +85,19 @@ def build_record_table(
         form_of=form_of[canonical],
         users=users[canonical],
         times=times[canonical],
+        log_rows=canonical.astype(np.int32),
         words=words,
         fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
-        in_doubt=_mentions_in_doubt(items, text_of),
+        in_doubt=int(doubts[text_of].sum()),
     )
 
 
-def _mentions_in_doubt(items: Sequence[Sequence[Item]], text_of: Ints) -> int:
-    of_texts = np.array([sum(item.in_doubt for item in row) for row in items], dtype=np.int64)
-    return int(of_texts[text_of].sum())
+def _vocabulary(said: list[str]) -> tuple[Strings, Ints]:
+    """The distinct words, ascending, and which of them each item says."""
+    vocabulary = sorted(set(said))
+    index_of = {word: index for index, word in enumerate(vocabulary)}
+    item_words = np.array([index_of[word] for word in said], dtype=np.int32)
+    return np.array(vocabulary, dtype=object), item_words
 
 
 def _representatives(
@@ -138,24 +144,21 @@ def _canonical_order(texts: Sequence[str], standing: Ints, offsets: Longs) -> Lo
 
 
 def _forms(
-    items: Sequence[Sequence[Item]], order: Longs, concepts: Ints, standing: Ints, offsets: Longs
-) -> tuple[QueryForms, np.ndarray[tuple[int], np.dtype[np.object_]]]:
-    """The items of all texts in canonical order, with their vocabulary."""
+    order: Longs, item_words: Ints, concepts: Ints, standing: Ints, offsets: Longs
+) -> QueryForms:
+    """The items of all texts in canonical order."""
     lengths = np.diff(offsets)[order]
     new_offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.repeat(offsets[order] - new_offsets[:-1], lengths) + np.arange(new_offsets[-1])
-    said = [item.words for index in order.tolist() for item in items[index]]
-    vocabulary = sorted(set(said))
-    index_of = {word: index for index, word in enumerate(vocabulary)}
     kinds = np.select(
         [concepts >= 0, concepts == IDENTIFIER_CONCEPT], [ATTRIBUTE, IDENTIFIER], WORD
     )
     text = np.repeat(np.arange(len(order)), lengths)
     own_standing = standing[places]
     slots, attribute_offsets, attributes, weights = _slots(text, own_standing, len(order))
-    forms = QueryForms(
+    return QueryForms(
         item_offsets=new_offsets.astype(np.int64),
-        item_words=np.array([index_of[word] for word in said], dtype=np.int32),
+        item_words=item_words[places],
         item_kinds=kinds[places].astype(np.int32),
         item_concepts=np.maximum(concepts[places], NO_CONCEPT),
         item_slots=slots,
@@ -163,7 +166,6 @@ def _forms(
         attributes=attributes,
         weights=weights,
     )
-    return forms, np.array(vocabulary, dtype=object)
 
 
 def _slots(text: Longs, standing: Ints, count: int) -> tuple[Ints, Longs, Ints, Ints]:

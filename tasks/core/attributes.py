@@ -27,12 +27,13 @@ PARTS: tuple[PartOfSpeech, ...] = ("n", "v")
 class Item(NamedTuple):
     """A piece of a query in its order: some words, and the concept they stand for, if any.
 
-    `in_doubt` if they have a more common reading that is not sensitive.
+    `in_doubt` if they have a more common reading that is not sensitive; `length` in tokens.
     """
 
     words: str
     concept: int
     in_doubt: bool = False
+    length: int = 1
 
 
 class Choice(NamedTuple):
@@ -78,7 +79,7 @@ class AttributeFinder:
         """One item for a phrase in scope; the single words, all plain, for one that is not."""
         if choice.concept == NO_CONCEPT:
             return [Item(word, NO_CONCEPT) for word in words]
-        return [Item(" ".join(words), *choice)]
+        return [Item(" ".join(words), *choice, length=len(words))]
 
     def _longest_phrase(self, tokens: Sequence[str], place: int) -> tuple[int, Choice]:
         first = tokens[place]

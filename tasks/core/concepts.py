@@ -56,20 +56,30 @@ class ConceptDistances:
         return AttributeSets(sets.offsets, classes[np.lexsort((classes, rows))])
 
 
-def measure_concepts(
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptClasses:
+    """Concepts that Eq. 1 cannot tell apart, together.
+
+    Attributes:
+        concepts: the concepts, ascending, shape (n,).
+        classes: class of each concept, shape (n,).
+        examples: one concept of each class, shape (m,).
+        contents: what Eq. 1 sees of each class: the same in every log.
+    """
+
+    concepts: Ints
+    classes: Ints
+    examples: Ints
+    contents: tuple[bytes, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def concept_classes(
     taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool = False
-) -> ConceptDistances:
-    """Eq. 1 for all pairs of the given concepts (ascending)."""
-    classes, examples = _classes(taxonomy, concepts, inclusive=inclusive)
-    matrix = np.empty((len(examples), len(examples)), dtype=np.float32)
-    for start in range(0, len(examples), BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        matrix[block] = concept_distances(taxonomy, examples[block], examples, inclusive=inclusive)
-    return ConceptDistances(concepts, classes, matrix)
-
-
-def _classes(taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool) -> tuple[Ints, Ints]:
-    """Class of each concept, and one concept of each class.
+) -> ConceptClasses:
+    """Sort concepts (ascending) into classes.
 
     A concept without ancestors is alone: two of them are at distance 1, not 0.
     """
@@ -83,4 +93,26 @@ def _classes(taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool) -> tuple[In
         if number == len(examples):
             examples.append(concept)
         classes.append(number)
-    return np.array(classes, dtype=np.int32), np.array(examples, dtype=np.int32)
+    return ConceptClasses(
+        concepts, np.array(classes, np.int32), np.array(examples, np.int32), tuple(numbers)
+    )
+
+
+def class_distances(
+    taxonomy: Taxonomy, left: Ints, right: Ints, *, inclusive: bool = False
+) -> NDArray[np.float32]:
+    """Eq. 1 between examples of classes, a block of rows at a time."""
+    matrix = np.empty((len(left), len(right)), dtype=np.float32)
+    for start in range(0, len(left), BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        matrix[block] = concept_distances(taxonomy, left[block], right, inclusive=inclusive)
+    return matrix
+
+
+def measure_concepts(
+    taxonomy: Taxonomy, concepts: Ints, *, inclusive: bool = False
+) -> ConceptDistances:
+    """Eq. 1 for all pairs of the given concepts (ascending)."""
+    found = concept_classes(taxonomy, concepts, inclusive=inclusive)
+    matrix = class_distances(taxonomy, found.examples, found.examples, inclusive=inclusive)
+    return ConceptDistances(concepts, found.classes, matrix)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -58,6 +60,9 @@ class SetPairs:
         freeze(self)
 
 
+NO_PAIRS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64))
+
+
 def least_of_rows(left: Longs, scores: Floats) -> Flags:
     """Eq. 9: marks the pairs of least score in each row, ties kept (`left` ascending)."""
     if not len(left):
@@ -68,24 +73,59 @@ def least_of_rows(left: Longs, scores: Floats) -> Flags:
 
 
 def least_set_pairs(
-    sets: AttributeSets, similar: sparse.csr_matrix, *, distance: Distance
+    sets: AttributeSets,
+    similar: sparse.csr_matrix,
+    *,
+    distance: Distance,
+    known: SetPairs | None = None,
+    new: Longs | None = None,
 ) -> SetPairs:
     """Algorithm 2 and Eq. 9 on distinct sets; a pair that shares nothing is no pair.
 
     Args:
         sets: the distinct sets; their values are rows of `similar`.
         similar: which values are similar, each to itself too.
+        known: the least distant pairs of all but the `new` sets among each other: only pairs
+            with a new set are compared, and counted.
     """
+    every = np.arange(len(sets))
+    if known is None or new is None:
+        return _least_between(sets, similar, every, every, distance)
+    with_new = _least_between(sets, similar, new, every, distance)
+    with_old = _least_between(sets, similar, np.setdiff1d(every, new), new, distance)
+    return _joined_least([known, with_new, with_old], with_new.compared + with_old.compared)
+
+
+def _joined_least(parts: Sequence[SetPairs], compared: int) -> SetPairs:
+    """The least of each row, of which every part knows the least of some columns."""
+    left = np.concatenate([part.left for part in parts])
+    right = np.concatenate([part.right for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    order = np.lexsort((right, left))
+    left, right, scores = left[order], right[order], scores[order]
+    least = least_of_rows(left, scores)
+    return SetPairs(left[least], right[least], scores[least], compared)
+
+
+def _least_between(
+    sets: AttributeSets,
+    similar: sparse.csr_matrix,
+    rows: Longs,
+    columns: Longs,
+    distance: Distance,
+) -> SetPairs:
+    """The least distant pairs of each of the rows with later ones of the columns."""
     members = _membership(sets, similar.shape[0])
     reach = (members @ similar).tocsr()
     covered = (reach > 0).astype(np.float32)
-    parts, compared = [], 0
-    for start in range(0, len(sets), BLOCK_ROWS):
-        block = slice(start, min(start + BLOCK_ROWS, len(sets)))
-        counts = _match_bounds(members, reach, covered, block)
+    sides = _Sides(members[columns].T, covered[columns].T, columns)
+    parts, compared = [NO_PAIRS], 0
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = rows[start : start + BLOCK_ROWS]
+        counts = _match_bounds(members[block], reach[block], covered[block], block, sides)
         compared += len(counts.rows)
         parts.append(_least_of_block(sets, similar, counts, distance))
-    left, right, scores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    left, right, scores = (np.concatenate(values) for values in zip(*parts, strict=True))
     return SetPairs(left, right, scores, compared)
 
 
@@ -104,11 +144,20 @@ def _membership(sets: AttributeSets, width: int) -> sparse.csr_matrix:
     return sparse.csr_matrix((ones, sets.concepts, sets.offsets), shape=(len(sets), width))
 
 
+class _Sides(NamedTuple):
+    """The columns of a comparison: what they hold, what is similar to it, and which they are."""
+
+    members: sparse.csc_matrix
+    covered: sparse.csc_matrix
+    columns: Longs
+
+
 def _match_bounds(
     members: sparse.csr_matrix,
     reach: sparse.csr_matrix,
     covered: sparse.csr_matrix,
-    block: slice,
+    rows: Longs,
+    sides: _Sides,
 ) -> _MatchBounds:
     """Bounds on |∩| from three sparse products.
 
@@ -116,25 +165,25 @@ def _match_bounds(
     than either side has attributes with a partner; and that many are, if on one side every
     attribute has a single partner, or if only one pair is possible.
     """
-    edges = _upper(reach[block] @ members.T, block.start)
-    partnered_right = _upper(covered[block] @ members.T, block.start)
-    partnered_left = _upper(members[block] @ covered.T, block.start)
+    edges = _upper(reach @ sides.members, rows, sides.columns)
+    partnered_right = _upper(covered @ sides.members, rows, sides.columns)
+    partnered_left = _upper(members @ sides.covered, rows, sides.columns)
     most = np.minimum(partnered_right.data, partnered_left.data)
     single = (edges.data == partnered_right.data) | (edges.data == partnered_left.data)
     return _MatchBounds(
-        rows=edges.row.astype(np.int64) + block.start,
-        columns=edges.col.astype(np.int64),
+        rows=rows[edges.row],
+        columns=sides.columns[edges.col],
         most=most.astype(np.float64),
         unsure=np.asarray((most > 1) & ~single),
     )
 
 
-def _upper(product: sparse.spmatrix, first_row: int) -> sparse.coo_matrix:
-    """The entries right of the diagonal, ordered by row and column."""
+def _upper(product: sparse.spmatrix, rows: Longs, columns: Longs) -> sparse.coo_matrix:
+    """The entries right of the diagonal of the whole, ordered by row and column."""
     ordered = product.tocsr()
     ordered.sort_indices()
     entries = ordered.tocoo()
-    keep = entries.col > entries.row + first_row
+    keep = columns[entries.col] > rows[entries.row]
     return sparse.coo_matrix(
         (entries.data[keep], (entries.row[keep], entries.col[keep])), shape=entries.shape
     )

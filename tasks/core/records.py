@@ -7,7 +7,7 @@ grows with the log is an array.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -40,7 +40,11 @@ class QueryLog:
         users: rank of the row's user id among the sorted distinct ids, shape (n,); the ids
             themselves end here.
         times: seconds since 1970 (UTC) or NO_TIME, shape (n,).
+        people: for each rank a number that stands for the same person in every log of a store
+            (a keyed hash of the id), shape (users,).
         sources: names of the files read, in the order in which they were read.
+        origins: index into `sources` for each row, shape (n,).
+        rows: its row number in that file, counted from 1, shape (n,).
         reject_sources: index into `sources` for each row set aside, shape (r,).
         reject_rows: its row number in that file, counted from 1, shape (r,).
         reject_reasons: why, in words without any of its text, shape (r,).
@@ -51,7 +55,10 @@ class QueryLog:
     texts: Strings = field(repr=False)
     users: Ints = field(repr=False)
     times: Longs = field(repr=False)
+    people: Longs = field(repr=False)
     sources: tuple[str, ...]
+    origins: Ints = field(repr=False)
+    rows: Longs = field(repr=False)
     reject_sources: Ints = field(repr=False)
     reject_rows: Longs = field(repr=False)
     reject_reasons: Strings = field(repr=False)
@@ -69,6 +76,22 @@ class QueryLog:
     def rows_read(self) -> int:
         """Rows seen, accepted or not."""
         return len(self.texts) + len(self.reject_rows)
+
+    def only(self, chosen: Flags, chosen_rejects: Flags) -> QueryLog:
+        """Some of the rows and of the rejects, as if the others had never been in the files."""
+        present, users = np.unique(self.users[chosen], return_inverse=True)
+        return replace(
+            self,
+            texts=self.texts[chosen],
+            users=users.astype(np.int32),
+            times=self.times[chosen],
+            people=self.people[present],
+            origins=self.origins[chosen],
+            rows=self.rows[chosen],
+            reject_sources=self.reject_sources[chosen_rejects],
+            reject_rows=self.reject_rows[chosen_rejects],
+            reject_reasons=self.reject_reasons[chosen_rejects],
+        )
 
 
 WORD, ATTRIBUTE, IDENTIFIER = 0, 1, 2
@@ -139,6 +162,7 @@ class RecordTable:
         set_of_form: set of each form, or -1 for a form without attributes.
         form_of: form of each record, ascending, shape (n,).
         users, times: of each record, shape (n,).
+        log_rows: its place in the log, shape (n,).
         words: the vocabulary; only `write` may look at it.
         fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
         in_doubt: mentions of attributes, over all records, that were taken as sensitive although
@@ -151,6 +175,7 @@ class RecordTable:
     form_of: Ints
     users: Ints
     times: Longs
+    log_rows: Ints
     words: Strings = field(repr=False)
     fillers: Flags
     in_doubt: int

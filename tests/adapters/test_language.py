@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
+from tasks.adapters.language import STOPS, build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import IDENTIFIER_CONCEPT
 from tasks.core.attributes import AttributeFinder
 from tasks.core.choices import Scope
 from tasks.core.errors import UsageError
+from tasks.core.texts import normalise
 from tasks.core.topics import TopicMap, map_topics
-from tasks.progress import silent
+from tests.readings import read_items
 
 
 class Reader:
@@ -31,7 +32,7 @@ class Reader:
 
     def __call__(self, query: str) -> dict[str, str]:
         """What the words of a query stand for: a concept, ``identifier``, or nothing."""
-        (items,) = read_items(self.nlp, [normalise(query)], silent)
+        (items,) = read_items(self.nlp, [normalise(query)])
         found = {}
         for item in items:
             named = self.names[item.concept] if item.concept >= 0 else ""
@@ -100,7 +101,7 @@ def test_identifiers_cut_the_query(sensitive: Reader) -> None:
 def test_a_rarer_sensitive_sense_is_marked_as_doubtful(
     sensitive: Reader, query: str, doubt: bool
 ) -> None:
-    ((item,),) = read_items(sensitive.nlp, [query], silent)
+    ((item,),) = read_items(sensitive.nlp, [query])
     assert item.in_doubt is doubt
 
 

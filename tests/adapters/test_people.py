@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.people import (
+    is_in_place,
     knows,
     load_people,
     load_registered,
@@ -22,7 +23,7 @@ from tasks.adapters.people import (
 from tasks.core.errors import InputError
 from tasks.core.verification.clauses import Promise
 
-USERS = np.array([4, 0, 4, 2**31 - 1], dtype=np.int32)
+USERS = np.array([4, 0, -4, 2**63 - 1], dtype=np.int64)
 SETS = np.array([7, -1, 8, 7], dtype=np.int32)
 PROMISE = Promise("terms", k=5, l=2, read=9, rejected=2, withheld=3, published=4)
 
@@ -38,6 +39,7 @@ def release(tmp_path: Path) -> Path:
     folder.mkdir()
     path = folder / "release.tsv"
     path.write_text("query\tconcepts\ttime\tcluster\n")
+    (folder / "rejects.tsv").write_text("file\trow\treason\n")
     return path
 
 
@@ -46,6 +48,23 @@ def saved(vault: Path, release: Path) -> Path:
     """Where the side table of `release` lies."""
     save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
     return vault / "releases" / f"{release_key(release)}.npz"
+
+
+def test_a_release_is_in_place_until_anything_changes(vault: Path, release: Path) -> None:
+    folder = release.parent
+    save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+    assert not is_in_place(vault, folder, release, "made")
+    register(vault, folder, release, "made")
+    assert is_in_place(vault, folder, release, "made")
+    assert not is_in_place(vault, folder, release, "made otherwise")
+    for path in (release, folder / "rejects.tsv", *(vault / "releases").iterdir()):
+        content = path.read_bytes()
+        path.unlink()
+        assert not is_in_place(vault, folder, release, "made")
+        path.write_bytes(content)
+        assert is_in_place(vault, folder, release, "made")
+    release.write_text("changed")
+    assert not is_in_place(vault, folder, release, "made")
 
 
 def mode(path: Path) -> int:
@@ -57,7 +76,7 @@ def test_what_is_saved_is_loaded(vault: Path, release: Path) -> None:
     users, sets, promise = load_people(vault, release)
     assert users.tolist() == USERS.tolist()
     assert sets.tolist() == SETS.tolist()
-    assert {array.dtype.name for array in (users, sets)} == {"int32"}
+    assert [array.dtype.name for array in (users, sets)] == ["int64", "int32"]
     assert promise == PROMISE
 
 
@@ -74,7 +93,7 @@ def test_only_the_owner_may_look(vault: Path, release: Path) -> None:
     previous = os.umask(0)
     try:
         save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
-        register(vault, release.parent, release)
+        register(vault, release.parent, release, "made")
     finally:
         os.umask(previous)
     assert mode(vault) == 0o700
@@ -86,7 +105,7 @@ def test_only_the_owner_may_look(vault: Path, release: Path) -> None:
 
 def test_a_folder_open_to_others_is_closed(vault: Path, release: Path) -> None:
     (vault / "releases").mkdir(parents=True, mode=0o755)
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     assert mode(vault / "releases") == 0o700
 
 
@@ -161,30 +180,30 @@ def test_a_store_that_cannot_be_made_is_an_input_error(tmp_path: Path, release: 
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(InputError, match="cannot write to --store"):
-        register(blocked, release.parent, release)
+        register(blocked, release.parent, release, "made")
 
 
 def test_a_changed_file_is_still_held_against_what_was_published_there(
     vault: Path, release: Path, saved: Path
 ) -> None:
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     release.write_text("changed\n")
     assert load_registered(vault, release.parent)[2] == PROMISE
 
 
 def test_the_last_release_of_a_folder_counts(vault: Path, release: Path, saved: Path) -> None:
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     release.write_text("second\n")
     later = Promise("strict", k=2, l=1, read=4, rejected=0, withheld=0, published=4)
     save_people(vault, release, users=USERS, sets=SETS, promise=later)
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     assert load_registered(vault, release.parent)[2] == later
 
 
 def test_a_folder_is_known_by_any_of_its_names(
     vault: Path, release: Path, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     (tmp_path / "link").symlink_to(release.parent)
     monkeypatch.chdir(tmp_path)
     assert load_registered(vault, Path("link"))[2] == PROMISE
@@ -204,7 +223,7 @@ def test_a_folder_nothing_was_published_in_is_unknown(
 def test_a_damaged_registration_is_noticed(
     vault: Path, release: Path, saved: Path, content: bytes
 ) -> None:
-    register(vault, release.parent, release)
+    register(vault, release.parent, release, "made")
     next(saved.parent.glob("*.json")).write_bytes(content)
     with pytest.raises(InputError, match="is damaged"):
         load_registered(vault, release.parent)

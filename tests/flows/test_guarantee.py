@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.release import make_release
+from flows.release import BareRunner, make_release
 from flows.screen import Screen
-from tasks import phases
 from tasks.core.errors import NothingToRelease
 from tasks.settings import Settings
+from tasks.workbench import Workbench
 
 TOPICS = (
     "lung cancer|flu|pneumonia treatment|new york|paris hotels|abortion clinic|catholic church|"
@@ -68,7 +68,7 @@ def test_strict_holds_on_any_log(
         method=dice.choice(["adaptive", "mdav", "vmdav", "paper"]),
     )
     try:
-        measures = make_release(settings, phases, Screen(quiet=True, stderr=True))
+        measures = make_release(Workbench(settings), BareRunner(), Screen(quiet=True, stderr=True))
     except NothingToRelease:
         assert not any((tmp_path / "out").glob("*"))
         return

@@ -20,8 +20,8 @@ from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import groups, words_of_forms
 from tasks.core.rows import split_rows
-from tasks.progress import silent
 from tasks.settings import Settings
+from tasks.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95
@@ -33,12 +33,13 @@ class Prepared:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.log: QueryLog = phases.read(settings, silent)
-        self.table: RecordTable = phases.analyse(settings, self.log, silent)
+        self.bench = Workbench(settings)
+        self.log: QueryLog = self.bench.result("read")
+        self.table: RecordTable = self.bench.result("analyse")
 
     def release(self, method: Method) -> tuple[Clusters, Release, dict[str, Any]]:
         settings = replace(self.settings, method=method)
-        comparison = phases.compare(settings, self.table)
+        comparison = phases.compare(settings, self.bench.memory, self.table)
         clusters = phases.cluster(settings, self.table, comparison)
         release = phases.redact(settings, self.table, comparison, clusters)
         found = (self.log, self.table, comparison, clusters, release)

@@ -25,7 +25,8 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     write_tsv(path, case)
     users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
     save_people(vault, path, users=users, sets=sets, promise=case.promise)
-    register(vault, folder, path)
+    (folder / "rejects.tsv").touch()
+    register(vault, folder, path, "made")
     return path
 
 

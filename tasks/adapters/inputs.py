@@ -1,0 +1,55 @@
+"""Log files by their content: what makes two runs the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.adapters.logs.files import find_files
+from tasks.core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A file as it was at one moment.
+
+    `stamp` is its size, time of change and place on the disk: cheap to look at again.
+    """
+
+    name: str
+    digest: str
+    stamp: tuple[int, int, int]
+
+
+def fingerprints(paths: Sequence[str | Path]) -> tuple[Fingerprint, ...]:
+    """The files behind some paths, in the order in which they are read."""
+    return tuple(fingerprint(name) for name in find_files(paths))
+
+
+def fingerprint(name: str) -> Fingerprint:
+    try:
+        before = stamp(name)
+        with open(name, "rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as fault:
+        raise InputError(f"cannot read {name}: {fault.strerror}") from None
+    return Fingerprint(name, digest, before)
+
+
+def stamp(name: str) -> tuple[int, int, int]:
+    status = os.stat(name)
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def refuse_changed(files: Sequence[Fingerprint]) -> None:
+    """What was read must be what was fingerprinted: the result is kept under that name."""
+    for file in files:
+        try:
+            same = stamp(file.name) == file.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(f"{file.name} changed while it was read: run again later")

@@ -1,0 +1,187 @@
+"""Symmetric tables of distances or costs, kept from run to run in strips.
+
+A strip holds the values of some units (rows) with others (columns). What a run has not found in
+earlier strips it computes, new rows against all columns, and keeps as another strip: so a log
+that grows costs new×old and new×new pairs only. Units are named by their content, a table by
+what decides its values; a strip that is gone or damaged is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import squareform
+
+from tasks.adapters.cache import BlobCache
+from tasks.core.digests import Keys, digest
+from tasks.core.records import Flags, Longs
+
+Values = NDArray[np.float32]
+Compute = Callable[[Longs, Longs], Values]
+"""The values of some of the units with some others, both given by their places."""
+
+MOST_STRIPS: Final = 8
+"""A table that lies in more strips than this is written anew in one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Pairs of different units that were computed, and that were known."""
+
+    computed: int
+    reused: int
+
+    @property
+    def total(self) -> int:
+        return self.computed + self.reused
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        return PairCounts(self.computed + other.computed, self.reused + other.reused)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Strip:
+    name: str
+    rows: Keys
+    columns: Keys
+
+
+class KeptPairs:
+    """The pairs of one measure that a store knows."""
+
+    def __init__(self, cache: BlobCache, measure: str) -> None:
+        """Take `measure` as a digest of all that decides a pair's value."""
+        self._cache = cache
+        self._list = f"pairs:{measure}"
+        self._strips: list[_Strip] | None = None
+
+    def complete(self, keys: Keys, compute: Compute) -> PairCounts:
+        """Compute and keep whatever is not known of the pairs of these units."""
+        strips = self._touching(keys)
+        unknown = _unknown(keys, strips)
+        rows = _cover(unknown)
+        if len(rows):
+            columns = np.flatnonzero(unknown[rows].any(axis=0) | np.isin(range(len(keys)), rows))
+            self._keep(keys[rows], keys[columns], compute(rows, columns))
+            if len(strips) >= MOST_STRIPS:
+                self._join(keys)
+        every = len(keys) * (len(keys) - 1) // 2
+        computed = _pairs(len(rows), len(columns)) if len(rows) else 0
+        return PairCounts(computed, every - min(computed, every))
+
+    def read(self, keys: Keys, compute: Compute) -> tuple[Values, PairCounts]:
+        """The values of all pairs of these units, and how many had to be computed."""
+        counts = self.complete(keys, compute)
+        table = self.table(keys)
+        if table is not None:
+            return table, counts
+        # No room to keep them, or dropped since by another run.
+        every = np.arange(len(keys))
+        return compute(every, every), PairCounts(_pairs(len(keys), len(keys)), 0)
+
+    def table(self, keys: Keys) -> Values | None:
+        """The values of all pairs of these units, or None if one of them is not known."""
+        table = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
+        np.fill_diagonal(table, 0.0)
+        for strip in self._touching(keys):
+            values = self._values(strip)
+            if values is not None and np.array_equal(strip.rows, keys) and values.ndim == 1:
+                return np.asarray(squareform(values, checks=False))
+            if values is not None:
+                _fill(table, keys, strip, values)
+        return None if np.isnan(table).any() else table
+
+    def _touching(self, keys: Keys) -> list[_Strip]:
+        """Strips that have some of these units for rows."""
+        if self._strips is None:
+            found = (self._header(name) for name in self._cache.listed(self._list))
+            self._strips = [strip for strip in found if strip is not None]
+        ordered = np.sort(keys)
+        return [strip for strip in self._strips if _held(strip.rows, ordered).any()]
+
+    def _header(self, name: str) -> _Strip | None:
+        arrays = self._cache.get_arrays(name)
+        if arrays is None or f"{name}:values" not in self._cache:
+            return None
+        return _Strip(name, arrays["rows"], arrays["columns"])
+
+    def _values(self, strip: _Strip) -> Values | None:
+        arrays = self._cache.get_arrays(f"{strip.name}:values")
+        return None if arrays is None else arrays["values"]
+
+    def _keep(self, rows: Keys, columns: Keys, values: Values) -> None:
+        if len(rows) == len(columns):
+            values = np.asarray(squareform(values, checks=False))
+        strip = _Strip(f"{self._list}:{digest(rows, columns)}", rows, columns)
+        self._cache.put_arrays(f"{strip.name}:values", {"values": values})
+        self._cache.put_arrays(strip.name, {"rows": rows, "columns": columns})
+        self._cache.enlist(self._list, strip.name)
+        self._strips = [*(self._strips or []), strip]
+
+    def _join(self, keys: Keys) -> None:
+        """Put one strip in the place of all that have rows of these units only."""
+        table, ordered = self.table(keys), np.sort(keys)
+        if table is None:
+            return
+        gone = [strip for strip in self._touching(keys) if _held(strip.rows, ordered).all()]
+        names = [strip.name for strip in gone]
+        self._strips = [strip for strip in self._strips or [] if strip.name not in names]
+        self._keep(keys, keys, table)
+        self._cache.relist(self._list, [], [*names, *(f"{name}:values" for name in names)])
+
+
+def _held(keys: Keys, ordered: Keys) -> Flags:
+    """Which of the keys are among some others, given in order."""
+    places = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
+    return np.asarray(ordered[places] == keys)
+
+
+def _places(keys: Keys, wanted: Keys) -> tuple[Longs, Longs]:
+    """Where the wanted keys stand that are there: in `wanted`, and in `keys`."""
+    order = np.argsort(keys)
+    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    here = np.flatnonzero(keys[order][at] == wanted)
+    return here, order[at[here]]
+
+
+def _unknown(keys: Keys, strips: Sequence[_Strip]) -> Flags:
+    """Pairs of different units that no strip holds, shape (n, n)."""
+    unknown = ~np.eye(len(keys), dtype=np.bool_)
+    for strip in strips:
+        rows, columns = _places(strip.rows, keys)[0], _places(strip.columns, keys)[0]
+        unknown[np.ix_(rows, columns)] = False
+        unknown[np.ix_(columns, rows)] = False
+    return unknown
+
+
+def _cover(unknown: Flags) -> Longs:
+    """Rows that together hold every unknown pair: always the one that holds most of the rest."""
+    counts = unknown.sum(axis=1)
+    if (counts == len(unknown) - 1).all():
+        return np.arange(len(unknown)) if len(unknown) > 1 else np.zeros(0, dtype=np.int64)
+    rows = []
+    while counts.max(initial=0) > 0:
+        row = int(np.argmax(counts))
+        rows.append(row)
+        counts = counts - unknown[:, row]
+        counts[rows] = 0
+    return np.sort(np.array(rows, dtype=np.int64))
+
+
+def _pairs(rows: int, columns: int) -> int:
+    """Pairs of different units between rows and columns, all rows being among the columns."""
+    return rows * (rows - 1) // 2 + rows * (columns - rows)
+
+
+def _fill(table: Values, keys: Keys, strip: _Strip, values: Values) -> None:
+    if values.ndim == 1:
+        values = np.asarray(squareform(values, checks=False))
+    rows, from_rows = _places(strip.rows, keys)
+    columns, from_columns = _places(strip.columns, keys)
+    block = values[np.ix_(from_rows, from_columns)]
+    table[np.ix_(rows, columns)] = block
+    table[np.ix_(columns, rows)] = block.T

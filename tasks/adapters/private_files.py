@@ -1,0 +1,68 @@
+"""Files that only their owner may read, and that are never seen half written."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from tasks.core.errors import InputError
+
+SECRET_BYTES = 32
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that nobody else may enter, nor any folder that must be made above it."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+    folder.chmod(0o700)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write aside, then rename."""
+    try:
+        make_private(path.parent)
+        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(aside, path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+    except OSError as fault:
+        raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
+
+
+def store_secret(store: Path) -> bytes:
+    """The secret of a store, with which texts and user ids are hashed; made on first use."""
+    path = store / "secret"
+    try:
+        make_private(store)
+        if not path.exists():
+            _create_once(path, secrets.token_bytes(SECRET_BYTES))
+        secret = path.read_bytes()
+    except OSError as fault:
+        raise InputError(f"cannot use --store {store}: {fault.strerror}") from None
+    if len(secret) != SECRET_BYTES:
+        raise InputError(f"{path} is damaged: restore it, or delete it to start with a new one")
+    return secret
+
+
+def _create_once(path: Path, content: bytes) -> None:
+    """Of several processes at once one makes the file, whole; the others take that one."""
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(aside, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(aside)

@@ -1,0 +1,118 @@
+"""What the text pipeline found in texts: places and concepts, none of their words.
+
+So a reading can be kept where text must not be; together with its text it gives the words back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from tasks.core.attributes import Item
+from tasks.core.lexicon import lexical_key
+from tasks.core.records import Flags, Ints, Longs, freeze
+from tasks.core.rows import take_rows
+
+Spans = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """The readings of some texts, one after the other.
+
+    Attributes:
+        token_offsets: text t holds tokens token_offsets[t] to token_offsets[t + 1].
+        starts, ends: where each token begins and ends in its text.
+        item_offsets: text t holds items item_offsets[t] to item_offsets[t + 1].
+        lengths: how many tokens each item consists of; the items of a text use up its tokens.
+        concepts: the concept of each item, or a negative number.
+        in_doubt: of each item, see `Item`.
+    """
+
+    token_offsets: Longs
+    starts: Ints
+    ends: Ints
+    item_offsets: Longs
+    lengths: Ints
+    concepts: Ints
+    in_doubt: Flags
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.item_offsets) - 1
+
+    def take(self, chosen: Longs) -> Readings:
+        """The readings of some of the texts, in the order given."""
+        token_offsets, tokens = take_rows(self.token_offsets, chosen)
+        item_offsets, items = take_rows(self.item_offsets, chosen)
+        return Readings(
+            token_offsets,
+            self.starts[tokens],
+            self.ends[tokens],
+            item_offsets,
+            self.lengths[items],
+            self.concepts[items],
+            self.in_doubt[items],
+        )
+
+    def words(self, texts: Sequence[str]) -> list[str]:
+        """The words of every item, in lexical form, given the texts that were read."""
+        tokens = list(self._tokens(texts))
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        bounds = zip((ends - self.lengths).tolist(), ends.tolist(), strict=True)
+        return [
+            tokens[start] if end == start + 1 else " ".join(tokens[start:end])
+            for start, end in bounds
+        ]
+
+    def _tokens(self, texts: Sequence[str]) -> Iterator[str]:
+        """The lexical form of every token; a log repeats its words, so each is made once."""
+        forms: dict[str, str] = {}
+        owners = np.repeat(np.arange(len(self)), np.diff(self.token_offsets)).tolist()
+        for owner, start, end in zip(owners, self.starts.tolist(), self.ends.tolist(), strict=True):
+            token = texts[owner][start:end]
+            form = forms.get(token)
+            if form is None:
+                form = forms[token] = lexical_key(token)
+            yield form
+
+
+def pack_readings(found: Iterable[tuple[Spans, Sequence[Item]]]) -> Readings:
+    """Readings from the tokens and items of each text."""
+    token_counts, item_counts = [0], [0]
+    spans: list[tuple[int, int]] = []
+    items: list[Item] = []
+    for own_spans, own_items in found:
+        spans.extend(own_spans)
+        items.extend(own_items)
+        token_counts.append(len(own_spans))
+        item_counts.append(len(own_items))
+    return Readings(
+        token_offsets=np.cumsum(token_counts, dtype=np.int64),
+        starts=np.array([start for start, _ in spans], dtype=np.int32),
+        ends=np.array([end for _, end in spans], dtype=np.int32),
+        item_offsets=np.cumsum(item_counts, dtype=np.int64),
+        lengths=np.array([item.length for item in items], dtype=np.int32),
+        concepts=np.array([item.concept for item in items], dtype=np.int32),
+        in_doubt=np.array([item.in_doubt for item in items], dtype=np.bool_),
+    )
+
+
+def join_readings(parts: Sequence[Readings]) -> Readings:
+    """The readings of several lists of texts as one list."""
+    columns: dict[str, Any] = {}
+    for entry in fields(Readings):
+        values = [getattr(part, entry.name) for part in parts]
+        join = _joined_offsets if entry.name.endswith("offsets") else np.concatenate
+        columns[entry.name] = join(values)
+    return Readings(**columns)
+
+
+def _joined_offsets(parts: Sequence[Longs]) -> Longs:
+    lengths = [np.diff(offsets) for offsets in parts]
+    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)

@@ -1,0 +1,60 @@
+"""What a store remembers from run to run; the phases are given this instead of paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tasks.adapters.cache import BlobCache
+from tasks.adapters.code import code_digest
+from tasks.adapters.private_files import store_secret
+from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
+from tasks.adapters.wordnet import wordnet_version
+from tasks.core.digests import digest
+from tasks.core.errors import InputError
+from tasks.settings import Settings
+
+GIGABYTE = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The cache and the secret of a store."""
+
+    cache: BlobCache
+    secret: bytes = field(repr=False)
+
+
+def open_memory(settings: Settings) -> Memory:
+    store = Path(settings.store)
+    secret = store_secret(store)
+    return Memory(BlobCache(store, int(settings.store_limit * GIGABYTE)), secret)
+
+
+def way_of_reading(settings: Settings) -> str:
+    """A digest of all that decides how a text is read."""
+    topics = topics_content(settings.topics_path or DEFAULT_TOPICS)
+    model = settings.spacy_model and (settings.spacy_model, _model_version(settings.spacy_model))
+    return digest(*_knowledge(settings), topics, settings.scope, model)
+
+
+def way_of_comparing(settings: Settings) -> str:
+    """A digest of all that decides the distance of two concepts."""
+    return digest(*_knowledge(settings), settings.ancestors)
+
+
+def _knowledge(settings: Settings) -> tuple[str, str]:
+    try:
+        return code_digest(), wordnet_version(Path(settings.store))
+    except OSError as fault:
+        raise InputError(f"cannot use --store {settings.store}: {fault.strerror}") from None
+
+
+def _model_version(model: str) -> str:
+    """Of a package its version, of a folder the content of its files."""
+    try:
+        return version(model)
+    except PackageNotFoundError:
+        files = sorted(path for path in Path(model).rglob("*") if path.is_file())
+        return digest([(str(path), digest(path.read_bytes())) for path in files])
