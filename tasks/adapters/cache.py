@@ -25,6 +25,8 @@ from tasks.core.errors import InputError
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 CHECKSUM_BYTES: Final = 16
+EVICTED_AT_ONCE: Final = 2
+"""Blobs that may go when one comes; diskcache's own ten are meant for small things."""
 TROUBLES: Final = (OSError, sqlite3.Error, Timeout)
 
 
@@ -95,6 +97,7 @@ class BlobCache:
             disk=BytesDisk,
             size_limit=self._limit,
             eviction_policy="least-recently-stored",
+            cull_limit=EVICTED_AT_ONCE,
         )
 
     def close(self) -> None:
