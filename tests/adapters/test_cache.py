@@ -28,7 +28,7 @@ def cache(tmp_path: Path) -> BlobCache:
 
 
 def files(store: Path) -> list[Path]:
-    return [path for path in (store / "cache").rglob("*.val")]
+    return list((store / "cache").rglob("*.val"))
 
 
 @pytest.mark.parametrize("content", [b"", b"few", LARGE])

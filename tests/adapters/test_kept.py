@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from tasks.adapters.kept_set_pairs import KeptSetPairs
 from tasks.core.attributes import Item
 from tasks.core.concepts import measure_concepts
 from tasks.core.digests import byte_keys, row_keys
-from tasks.core.pairs import SetPairs, least_set_pairs
+from tasks.core.pairs import least_set_pairs
 from tasks.core.readings import Readings, pack_readings
 from tasks.core.records import AttributeSets, Longs
 from tests.random_logs import spans, tables
@@ -215,17 +216,11 @@ def test_least_pairs_of_a_growing_log(
         sets = prefix(table.sets, sorted(chosen))
         in_classes = distances.in_classes(sets)
 
-        def compare(known: SetPairs | None, new: Longs | None) -> SetPairs:
-            return least_set_pairs(
-                in_classes,
-                similar,
-                distance="jaccard",
-                known=known,
-                new=new,  # noqa: B023
-            )
-
+        compare = partial(least_set_pairs, in_classes, similar, distance="jaccard")
         keys = row_keys(sets.offsets, sets.concepts, SECRET)
-        found, counts = KeptSetPairs(cache, "measure").read(keys, compare)
+        found, counts = KeptSetPairs(cache, "measure").read(
+            keys, lambda known, new, compare=compare: compare(known=known, new=new)
+        )
         cold = least_set_pairs(in_classes, similar, distance="jaccard")
         for name in ("left", "right", "scores"):
             assert np.array_equal(getattr(found, name), getattr(cold, name)), name
