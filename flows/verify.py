@@ -75,7 +75,7 @@ def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
     for file, people, changed in known:
         found = _faults(file, people, changed, taxonomy, identifiers)
         faults += [f"{file.name}: {fault}" for fault in found]
-        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(people[2]))]
+        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(people.promise))]
     return ([], faults) if faults else (proven, [])
 
 
@@ -115,7 +115,8 @@ def _faults(
     from tasks.adapters.verifier import verify_file
 
     first = [f"{UNCHANGED}: broken, its content has changed"] if changed else []
-    return first + verify_file(release_file, *people, taxonomy=taxonomy, identifiers=identifiers)
+    behind = (people.users, people.sets, people.promise)
+    return first + verify_file(release_file, *behind, taxonomy=taxonomy, identifiers=identifiers)
 
 
 def _show(proven: Sequence[str], faults: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
+from tasks.adapters.inputs import Fingerprint, record_ids
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.adapters.kept_readings import KeptReadings
 from tasks.adapters.kept_set_pairs import KeptSetPairs
@@ -100,19 +101,25 @@ def topic_map(store: str, topics: str | None) -> TopicMap:
 @contained
 def read(settings: Settings, memory: Memory, progress: Progress) -> QueryLog:
     """Read the log files; fewer people than k can never be released."""
-    log = read_logs(
-        settings.logs,
-        format=settings.format,
-        columns=settings.columns,
-        progress=progress,
-        secret=memory.secret,
-    )
+    log = read_files(settings, memory, progress)
     if log.user_count < settings.k:
         raise NothingToRelease(
             f"nothing can be released: {len(log.texts)} usable rows by {log.user_count} users, "
             f"but k = {settings.k} ({len(log.reject_rows)} of {log.rows_read} rows set aside)"
         )
     return log
+
+
+@contained
+def read_files(settings: Settings, memory: Memory, progress: Progress) -> QueryLog:
+    """Read the log files, whatever they hold."""
+    return read_logs(
+        settings.logs,
+        format=settings.format,
+        columns=settings.columns,
+        progress=progress,
+        secret=memory.secret,
+    )
 
 
 @contained
@@ -302,7 +309,13 @@ def _information_loss(
 
 
 @contained
-def write(settings: Settings, log: QueryLog, table: RecordTable, release: Release) -> Draft:
+def write(
+    settings: Settings,
+    files: Sequence[Fingerprint],
+    log: QueryLog,
+    table: RecordTable,
+    release: Release,
+) -> Draft:
     """Write the release aside, with the private table of who stands behind each row."""
     draft = release_files.open_draft(Path(settings.out), settings.release_format)
     rows = release_files.write_rows(draft, release, table, wordnet(settings.store).taxonomy)
@@ -316,13 +329,13 @@ def write(settings: Settings, log: QueryLog, table: RecordTable, release: Releas
         withheld=len(table) - len(rows.records),
         published=len(rows.records),
     )
-    people.save_people(
-        Path(settings.store),
-        draft.release_path,
+    behind = people.People(
         users=log.people[table.users[rows.records]],
         sets=table.set_of[rows.records],
+        records=record_ids(files, log)[table.log_rows[rows.records]],
         promise=promise,
     )
+    people.save_people(Path(settings.store), draft.release_path, behind)
     return draft
 
 
@@ -332,19 +345,24 @@ def verify(settings: Settings, draft: Draft) -> int:
     from tasks.adapters.identifiers import load_identifier_finder
     from tasks.adapters.verifier import verify_file
 
-    users, sets, promise = people.load_people(Path(settings.store), draft.release_path)
+    behind = people.load_people(Path(settings.store), draft.release_path)
     faults = verify_file(
         draft.release_path,
-        users,
-        sets,
-        promise,
+        behind.users,
+        behind.sets,
+        behind.promise,
         taxonomy=wordnet(settings.store).taxonomy,
         identifiers=load_identifier_finder(),
     )
+    refuse(draft, faults)
+    return behind.promise.published
+
+
+def refuse(draft: Draft, faults: Sequence[str]) -> None:
+    """Remove a draft that does not hold what it promises."""
     if faults:
         release_files.discard(draft)
         raise VerificationFailed("verification failed, nothing published:\n" + "\n".join(faults))
-    return promise.published
 
 
 @contained

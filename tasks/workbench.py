@@ -146,7 +146,7 @@ class Workbench:
 
     def _write(self) -> Draft:
         made = (self.result(phase) for phase in ("read", "analyse", "redact"))
-        return phases.write(self.settings, *made)
+        return phases.write(self.settings, self.files, *made)
 
     def _verify(self) -> int:
         return phases.verify(self.settings, self.result("write"))

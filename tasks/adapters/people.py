@@ -13,7 +13,7 @@ import io
 import json
 import os
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,25 +21,43 @@ import numpy as np
 
 from tasks.adapters.private_files import write_private
 from tasks.core.errors import InputError
-from tasks.core.records import Ints, Longs
+from tasks.core.records import Ints, Longs, freeze
 from tasks.core.verification.clauses import Promise
 
-People = tuple[Longs, Ints, Promise]
-"""Person and original attribute set behind each row, and what the release promises."""
 
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """Who stands behind the rows of a release.
+
+    Attributes:
+        users: the person behind each row, numbered alike in all releases of a store.
+        sets: an opaque number of the original attribute set behind each row, or -1.
+        records: the record behind each row, numbered alike in all releases of the same files.
+        promise: what the release promises.
+    """
+
+    users: Longs
+    sets: Ints
+    records: Longs
+    promise: Promise
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+COLUMNS: Final = ("users", "sets", "records")
 KEY_LENGTH: Final = 32
 KEY: Final = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
 DIGEST_LENGTH: Final = hashlib.sha256().digest_size
 REMEDY: Final = "run flows.run again to make the release anew"
 
 
-def save_people(
-    store: Path, release_file: Path, *, users: Longs, sets: Ints, promise: Promise
-) -> None:
+def save_people(store: Path, release_file: Path, people: People) -> None:
     """Keep the side table of a written release, which may still lie in a temporary folder."""
-    promise_bytes = np.frombuffer(json.dumps(asdict(promise)).encode(), dtype=np.uint8)
+    promise_bytes = np.frombuffer(json.dumps(asdict(people.promise)).encode(), dtype=np.uint8)
+    columns = {name: getattr(people, name) for name in COLUMNS}
     buffer = io.BytesIO()
-    np.savez(buffer, users=users, sets=sets, promise=promise_bytes)
+    np.savez(buffer, promise=promise_bytes, allow_pickle=False, **columns)
     table, key = buffer.getvalue(), release_key(release_file)
     write_private(_table_path(store, key), table + _checksum(key, table))
 
@@ -125,7 +143,8 @@ def _load(store: Path, key: str) -> People:
         raise _damaged(path)
     with np.load(io.BytesIO(table), allow_pickle=False) as arrays:
         promise = Promise(**json.loads(arrays["promise"].tobytes()))
-        return arrays["users"], arrays["sets"], promise
+        columns = {name: arrays[name] for name in COLUMNS}
+        return People(**columns, promise=promise)
 
 
 def _checksum(key: str, table: bytes) -> bytes:

@@ -25,6 +25,10 @@ class InputError(LogveilError):
     exit_code = 3
 
 
+class BadLog(InputError):
+    """A log file cannot be used, whatever else is well."""
+
+
 class NothingToRelease(LogveilError):
     """No release can hold the guarantee, for example with fewer than k users."""
 

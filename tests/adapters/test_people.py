@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tasks.adapters.people import (
+    People,
     is_in_place,
     knows,
     load_people,
@@ -25,7 +27,9 @@ from tasks.core.verification.clauses import Promise
 
 USERS = np.array([4, 0, -4, 2**63 - 1], dtype=np.int64)
 SETS = np.array([7, -1, 8, 7], dtype=np.int32)
+RECORDS = np.array([9, 8, 7, -6], dtype=np.int64)
 PROMISE = Promise("terms", k=5, l=2, read=9, rejected=2, withheld=3, published=4)
+PEOPLE = People(USERS, SETS, RECORDS, PROMISE)
 
 
 @pytest.fixture
@@ -46,13 +50,13 @@ def release(tmp_path: Path) -> Path:
 @pytest.fixture
 def saved(vault: Path, release: Path) -> Path:
     """Where the side table of `release` lies."""
-    save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+    save_people(vault, release, PEOPLE)
     return vault / "releases" / f"{release_key(release)}.npz"
 
 
 def test_a_release_is_in_place_until_anything_changes(vault: Path, release: Path) -> None:
     folder = release.parent
-    save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+    save_people(vault, release, PEOPLE)
     assert not is_in_place(vault, folder, release, "made")
     register(vault, folder, release, "made")
     assert is_in_place(vault, folder, release, "made")
@@ -73,11 +77,12 @@ def mode(path: Path) -> int:
 
 @pytest.mark.usefixtures("saved")
 def test_what_is_saved_is_loaded(vault: Path, release: Path) -> None:
-    users, sets, promise = load_people(vault, release)
-    assert users.tolist() == USERS.tolist()
-    assert sets.tolist() == SETS.tolist()
-    assert [array.dtype.name for array in (users, sets)] == ["int64", "int32"]
-    assert promise == PROMISE
+    found = load_people(vault, release)
+    assert found.users.tolist() == USERS.tolist()
+    assert found.sets.tolist() == SETS.tolist()
+    assert found.records.tolist() == RECORDS.tolist()
+    assert [array.dtype.name for array in (found.users, found.sets)] == ["int64", "int32"]
+    assert found.promise == PROMISE
 
 
 @pytest.mark.usefixtures("saved")
@@ -86,13 +91,13 @@ def test_a_copy_of_the_release_elsewhere_is_known(
 ) -> None:
     copy = shutil.copy(release, tmp_path / "copy.tsv")
     assert knows(vault, Path(copy))
-    assert load_people(vault, Path(copy))[2] == PROMISE
+    assert load_people(vault, Path(copy)).promise == PROMISE
 
 
 def test_only_the_owner_may_look(vault: Path, release: Path) -> None:
     previous = os.umask(0)
     try:
-        save_people(vault, release, users=USERS, sets=SETS, promise=PROMISE)
+        save_people(vault, release, PEOPLE)
         register(vault, release.parent, release, "made")
     finally:
         os.umask(previous)
@@ -159,6 +164,7 @@ def test_nothing_is_pickled(saved: Path) -> None:
         assert {name: arrays[name].dtype.kind for name in arrays} == {
             "users": "i",
             "sets": "i",
+            "records": "i",
             "promise": "u",
         }
 
@@ -171,9 +177,9 @@ def test_a_write_that_fails_leaves_the_old_table_and_nothing_else(
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(InputError, match="No space left on device"):
-        save_people(vault, release, users=SETS, sets=SETS, promise=PROMISE)
+        save_people(vault, release, replace(PEOPLE, users=RECORDS))
     assert list(saved.parent.iterdir()) == [saved]
-    assert load_people(vault, release)[0].tolist() == USERS.tolist()
+    assert load_people(vault, release).users.tolist() == USERS.tolist()
 
 
 def test_a_store_that_cannot_be_made_is_an_input_error(tmp_path: Path, release: Path) -> None:
@@ -188,16 +194,16 @@ def test_a_changed_file_is_still_held_against_what_was_published_there(
 ) -> None:
     register(vault, release.parent, release, "made")
     release.write_text("changed\n")
-    assert load_registered(vault, release.parent)[2] == PROMISE
+    assert load_registered(vault, release.parent).promise == PROMISE
 
 
 def test_the_last_release_of_a_folder_counts(vault: Path, release: Path, saved: Path) -> None:
     register(vault, release.parent, release, "made")
     release.write_text("second\n")
     later = Promise("strict", k=2, l=1, read=4, rejected=0, withheld=0, published=4)
-    save_people(vault, release, users=USERS, sets=SETS, promise=later)
+    save_people(vault, release, replace(PEOPLE, promise=later))
     register(vault, release.parent, release, "made")
-    assert load_registered(vault, release.parent)[2] == later
+    assert load_registered(vault, release.parent).promise == later
 
 
 def test_a_folder_is_known_by_any_of_its_names(
@@ -206,8 +212,8 @@ def test_a_folder_is_known_by_any_of_its_names(
     register(vault, release.parent, release, "made")
     (tmp_path / "link").symlink_to(release.parent)
     monkeypatch.chdir(tmp_path)
-    assert load_registered(vault, Path("link"))[2] == PROMISE
-    assert load_registered(vault, Path("release/../release"))[2] == PROMISE
+    assert load_registered(vault, Path("link")).promise == PROMISE
+    assert load_registered(vault, Path("release/../release")).promise == PROMISE
 
 
 def test_a_folder_nothing_was_published_in_is_unknown(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flows import verify
-from tasks.adapters.people import register, save_people
+from tasks.adapters.people import People, register, save_people
 from tests.adapters.test_verifier import TAXONOMY, Finder, write_parquet, write_tsv
 from tests.core.release_cases import CLAUSES, NAME, STRICT, Case
 
@@ -24,7 +24,7 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     path = folder / "release.tsv"
     write_tsv(path, case)
     users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
-    save_people(vault, path, users=users, sets=sets, promise=case.promise)
+    save_people(vault, path, People(users, sets, np.arange(len(users)), case.promise))
     (folder / "rejects.tsv").touch()
     register(vault, folder, path, "made")
     return path
