@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from tasks.adapters.disk import sync_folder
 from tasks.core.errors import InputError, LogveilError, UnexpectedError
 
 LEDGER_NAME: Final = "ledger.sqlite3"
@@ -174,16 +175,8 @@ def _make_aside(path: Path) -> None:
             connection.executescript(SCHEMA)
         # Unlike a rename this fails if another process was faster, and then we use theirs.
         os.link(aside, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except FileExistsError:
         pass
     finally:
         os.unlink(aside)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
