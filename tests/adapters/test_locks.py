@@ -1,0 +1,177 @@
+"""The lock of a folder: one owner, also across processes, and never a dead one."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tasks.adapters.locks import LOCK_NAME, locked
+from tasks.core.errors import InputError
+
+ROOT = Path(__file__).parent.parent.parent
+HOLD_UNTIL_TOLD = """
+import sys
+from pathlib import Path
+from tasks.adapters.locks import locked
+with locked(Path(sys.argv[1]), lambda: print("waiting", flush=True)):
+    print("held", flush=True)
+    sys.stdin.readline()
+print("freed", flush=True)
+"""
+HOLD_WITH_A_CHILD = """
+import subprocess, sys
+from pathlib import Path
+from tasks.adapters.locks import locked
+with locked(Path(sys.argv[1]), lambda: None):
+    child = [sys.executable, "-c", "print('child runs', flush=True); input(); print('child ends')"]
+    subprocess.run(child, close_fds=False)
+"""
+
+
+class Rival:
+    """Another process that takes the lock and keeps it until told to let go."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def says(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def let_go(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+
+@contextmanager
+def rival_for(folder: Path, code: str = HOLD_UNTIL_TOLD) -> Iterator[Rival]:
+    command = [sys.executable, "-c", code, str(folder)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            yield Rival(process)
+        finally:
+            process.kill()
+
+
+def must_not_wait() -> None:
+    pytest.fail("nobody holds the lock")
+
+
+def test_a_free_folder_is_locked_at_once_again_and_again(tmp_path: Path) -> None:
+    for _ in range(3):
+        with locked(tmp_path, must_not_wait):
+            pass
+    assert (tmp_path / LOCK_NAME).exists()
+
+
+def test_the_lock_is_freed_when_the_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), locked(tmp_path, must_not_wait):
+        _ = 1 / 0
+    with locked(tmp_path, must_not_wait):
+        pass
+
+
+def test_the_folder_is_made_and_the_file_is_private(tmp_path: Path) -> None:
+    previous = os.umask(0)
+    try:
+        with locked(tmp_path / "deep" / "inbox", must_not_wait):
+            pass
+    finally:
+        os.umask(previous)
+    file = tmp_path / "deep" / "inbox" / LOCK_NAME
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_second_process_waits_says_so_once_and_then_gets_it(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        with locked(tmp_path, must_not_wait):
+            rival = stack.enter_context(rival_for(tmp_path))
+            assert rival.says() == "waiting"
+        assert rival.says() == "held"
+        rival.let_go()
+        assert rival.says() == "freed"
+
+
+def test_the_same_process_waits_too_when_it_locks_twice(tmp_path: Path) -> None:
+    """Waiting for oneself would last for ever; raising ends it here."""
+
+    def give_up() -> None:
+        raise TimeoutError
+
+    with (
+        locked(tmp_path, must_not_wait),
+        pytest.raises(TimeoutError),
+        locked(tmp_path, give_up),
+    ):
+        pass
+
+
+def test_the_lock_of_a_killed_owner_goes_to_the_one_who_waits(tmp_path: Path) -> None:
+    with rival_for(tmp_path) as owner:
+        assert owner.says() == "held"
+        with rival_for(tmp_path) as heir:
+            assert heir.says() == "waiting"
+            owner.process.kill()
+            assert heir.says() == "held"
+
+
+def test_a_child_does_not_keep_the_lock_of_its_killed_parent(tmp_path: Path) -> None:
+    with rival_for(tmp_path, HOLD_WITH_A_CHILD) as owner:
+        assert owner.says() == "child runs"
+        owner.process.kill()
+        owner.process.wait()
+        with rival_for(tmp_path) as heir:
+            assert heir.says() == "held"
+        owner.let_go()
+        assert owner.says() == "child ends"
+
+
+def test_a_child_that_is_just_being_started_does_not_keep_the_lock(tmp_path: Path) -> None:
+    """A fork that has not yet become the child's program shares every open file."""
+    with locked(tmp_path, must_not_wait):
+        told, tell = os.pipe()
+        if (child := os.fork()) == 0:
+            os.read(told, 1)
+            os._exit(0)
+    try:
+        with locked(tmp_path, must_not_wait):
+            pass
+    finally:
+        os.write(tell, b".")
+        os.waitpid(child, 0)
+        os.close(told)
+        os.close(tell)
+
+
+def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(InputError, match=r"cannot lock .*file: File exists; check"),
+        locked(tmp_path / "file", must_not_wait),
+    ):
+        pass
+
+
+def test_a_disk_without_locks_is_an_input_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(handle: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with (
+        pytest.raises(InputError, match="No locks available"),
+        locked(tmp_path, must_not_wait),
+    ):
+        pass
