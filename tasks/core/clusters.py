@@ -10,7 +10,7 @@ from tasks.core.pairs import SetPairs, record_pairs
 from tasks.core.records import Clusters, Ints, Longs, RecordTable
 
 
-def people_per_label(labels: Ints, users: Ints, count: int) -> Longs:
+def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
     """Distinct users (or sets) behind each label 0 … count - 1; label -1 does not count."""
     chosen = labels >= 0
     width = int(users.max(initial=0)) + 1

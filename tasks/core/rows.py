@@ -31,6 +31,23 @@ def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     return new_offsets, places + np.arange(new_offsets[-1])
 
 
+def group_by(*keys: Ints | Longs) -> tuple[Longs, Longs]:
+    """The distinct combinations of keys, ascending by the first key, then the second, and so on.
+
+    Returns:
+        The first place of each combination, and the combination of each place.
+    """
+    order = np.lexsort(keys[::-1])
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = False
+    for key in keys:
+        ordered = key[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    group_of = np.empty(len(order), dtype=np.int64)
+    group_of[order] = np.cumsum(new) - 1
+    return order[new], group_of
+
+
 def cut_times(times: Longs, precision: int) -> Longs:
     """The start of the hour, day or month of each time; NO_TIME for anything coarser."""
     unit = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}.get(precision)

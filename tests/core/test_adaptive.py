@@ -207,6 +207,44 @@ def test_medoids_cost_their_clusters_least(problem: Problem) -> None:
         assert costs[members.tolist().index(medoid)] == pytest.approx(min(costs), abs=1e-4)
 
 
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.integers(1, 200), st.integers(1, 6), st.data())
+def test_medoids_of_all_clusters_are_those_of_each(
+    problem: Problem, pairs: int, tried: int, data: st.DataObject
+) -> None:
+    labels = np.array([data.draw(st.integers(-1, 3)) for _ in range(len(problem))], dtype=np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.clustering.problem.MOST_PAIRS", pairs)
+        patch.setattr("tasks.core.clustering.problem.CENTRE_CANDIDATES", tried)
+        found = medoids(problem, labels).tolist()
+    expected = []
+    for label in sorted(set(labels.tolist()) - {-1}):
+        members = np.flatnonzero(labels == label).tolist()
+        most = max(1, min(tried, pairs // len(members)))
+        frequent = sorted(members, key=lambda index: (-int(problem.counts[index]), index))[:most]
+        totals = {index: total_cost(problem, index, members) for index in sorted(frequent)}
+        expected.append(min(totals, key=totals.__getitem__))
+    assert found == expected
+
+
+def total_cost(problem: Problem, centre: int, members: list[int]) -> float:
+    """What all records of the members pay if the centre is published for them, rounded."""
+    total = 0.0
+    for index in members:
+        squares = problem.costs.squares[np.ix_(problem.costs.row(centre), problem.costs.row(index))]
+        both_ways = [*squares.min(axis=0).tolist(), *squares.min(axis=1).tolist()]
+        total += sum(both_ways) * int(problem.counts[index])
+    return float(np.round(total, 6))
+
+
+def test_of_equally_good_medoids_the_first_counts_not_the_frequent() -> None:
+    """Concepts 5 and 6 have the same ancestors: neither costs the other anything."""
+    taxonomy = mini_taxonomy()
+    rows: list[Row] = [(user, [concept], [], 0) for user, concept in enumerate((5, 6, 6))]
+    problem = problem_from(taxonomy, table_of(taxonomy, rows), k=2)
+    assert medoids(problem, np.zeros(2, dtype=np.int32)).tolist() == [0]
+
+
 def test_scattered_clusters_are_gone() -> None:
     problem = example_problem(k=1)
     partition = Partition(problem, CostTable(problem), np.arange(6, dtype=np.int32))

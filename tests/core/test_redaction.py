@@ -14,20 +14,31 @@ from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.concepts import measure_concepts
-from tasks.core.records import WORD, Clusters, Ints, RecordTable, Release
+from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
+from tasks.core.redaction.timing import share_times
 from tasks.core.risk import linkage_risk
 from tasks.core.rows import cut_times, split_rows
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
+from tests.slow_redaction import SlowRedaction, rows_of, timed_classes
 
 METHODS = st.sampled_from([adaptive_labels, mdav_labels, vmdav_labels])
 PEOPLE = st.integers(2, 20)
+TIMES = st.one_of(
+    st.sampled_from([NO_TIME, 0, -1]),
+    st.builds(
+        lambda month, day, hour: (month * 31 + day) * 24 * HOUR + hour * HOUR + 59,
+        st.integers(0, 1),
+        st.integers(0, 2),
+        st.integers(0, 2),
+    ),
+)
 
 
 @st.composite
@@ -139,6 +150,64 @@ def test_terms_keeps_at_least_the_words_of_strict(
     assert counts[0] <= counts[1]
 
 
+@st.composite
+def any_clusters(draw: st.DrawFn) -> tuple[Taxonomy, RecordTable, Clusters, list[Ints]]:
+    """A log in arbitrary clusters that publish arbitrary concepts."""
+    taxonomy, table = draw(nasty_logs())
+    concepts = st.sets(st.integers(0, len(taxonomy) - 1), min_size=1, max_size=3)
+    sets = draw(st.lists(concepts, min_size=1, max_size=3))
+    label = st.integers(-1, len(sets) - 1)
+    labels = [draw(label) if own >= 0 else -1 for own in table.set_of.tolist()]
+    clusters = Clusters(
+        labels=np.array(labels, dtype=np.int32),
+        withheld=np.array([c < 0 and draw(st.booleans()) for c in labels], dtype=np.bool_),
+        centroids=np.zeros(len(sets), dtype=np.int32),
+    )
+    return taxonomy, table, clusters, [np.array(sorted(row), dtype=np.int32) for row in sets]
+
+
+@settings(max_examples=200)
+@given(any_clusters(), st.integers(1, 6))
+def test_all_rows_at_once_are_the_rows_one_by_one(
+    case: tuple[Taxonomy, RecordTable, Clusters, list[Ints]], k: int
+) -> None:
+    taxonomy, table, clusters, sets = case
+    published = place_attributes(table, clusters, sets, taxonomy, inclusive=False)
+    slow = SlowRedaction(table, clusters, sets, taxonomy)
+    assert rows_of(redact_strictly(table, clusters, published, k=k)) == slow.strict(k)
+    assert rows_of(redact_by_terms(table, clusters, published, k=k)) == slow.by_terms(k)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 6), TIMES), max_size=40),
+    st.integers(1, 4),
+)
+def test_times_of_all_classes_are_cut_as_those_of_each(
+    records: list[tuple[int, int, int]], k: int
+) -> None:
+    people = {label: {u for c, u, _ in records if c == label} for label, _, _ in records}
+    labels = [label if len(people[label]) >= k else -1 for label, _, _ in records]
+    users, times = [user for _, user, _ in records], [time for _, _, time in records]
+    rows = share_times(
+        np.array(labels, dtype=np.int64),
+        np.array(users, dtype=np.int32),
+        np.array(times, dtype=np.int64),
+        k=k,
+    )
+    found = [
+        (label, time, precision, np.flatnonzero(rows.row_of == row).tolist())
+        for row, (label, time, precision) in enumerate(
+            zip(rows.classes.tolist(), rows.times.tolist(), rows.precisions.tolist(), strict=True)
+        )
+    ]
+    assert found == [
+        (label, *timed)
+        for label in sorted(set(labels) - {-1})
+        for timed in timed_classes([r for r, c in enumerate(labels) if c == label], users, times, k)
+    ]
+
+
 def one_concept() -> Taxonomy:
     names = ["entity", "a"]
     return build_taxonomy(names, names, [[], [0]], root="entity", version="")
@@ -153,6 +222,15 @@ def test_a_row_reads_in_the_order_of_its_queries() -> None:
     _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
     best = table.words.tolist().index("best")
     assert release.terms.tolist() == [best, -1 - 2, -1 - 1]
+
+
+def test_every_record_has_a_say_in_the_order() -> None:
+    taxonomy = one_concept()
+    most = [(user, [1], ["cheap", "best"], 0) for user in range(3)]
+    table = table_of(taxonomy, [*most, (3, [1], ["best", "cheap"], 0)])
+    _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
+    cheap, best = map(table.words.tolist().index, ("cheap", "best"))
+    assert release.terms.tolist() == [cheap, best, -1 - 1]
 
 
 def test_nobody_in_a_cluster_is_left_behind_for_their_words() -> None:

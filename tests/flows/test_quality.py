@@ -18,7 +18,7 @@ from flows import sample
 from tasks import phases
 from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
-from tasks.core.redaction.strict import groups, words_of_forms
+from tasks.core.redaction.strict import words_of_forms
 from tasks.core.rows import split_rows
 from tasks.settings import Settings
 from tasks.workbench import Workbench
@@ -83,7 +83,8 @@ def naive_words(table: RecordTable, clusters: Clusters) -> int:
     """The naive rule: a word stays only if all rows of the cluster hold it."""
     words = words_of_forms(table)
     kept = 0
-    for _, records in groups(clusters):
+    for label in np.unique(clusters.labels).tolist():
+        records = (clusters.labels == label) & ~clusters.withheld
         rows = [set(words[form]) for form in table.form_of[records].tolist()]
-        kept += len(rows) * len(set.intersection(*rows))
+        kept += len(rows) * len(set.intersection(*rows)) if rows else 0
     return kept

@@ -13,7 +13,7 @@ import numpy as np
 from tasks.core.clustering.paired_costs import paired_costs
 from tasks.core.concepts import ConceptDistances
 from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
-from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
+from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
 from tasks.core.taxonomy import Taxonomy
 
@@ -159,18 +159,47 @@ def medoids(problem: Problem, labels: Ints) -> Longs:
     In a very large cluster only its most frequent sets are tried.
     """
     held = np.flatnonzero(labels >= 0)
-    order = held[np.argsort(labels[held], kind="stable")]
-    bounds = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    groups = np.split(order, bounds[1:]) if len(order) else []
-    return np.array([_medoid(problem, group) for group in groups], dtype=np.int64)
+    members = held[np.argsort(labels[held], kind="stable")]
+    starts = np.flatnonzero(np.diff(labels[members], prepend=WITHHELD))
+    offsets = np.append(starts, len(members))
+    tried, owners = _medoid_candidates(problem.counts[members], offsets)
+    candidates = members[tried]
+    totals = _total_costs(problem, candidates, owners, (offsets, members))
+    best_first = np.lexsort((np.round(totals, 6), owners))
+    return candidates[best_first[np.flatnonzero(np.diff(owners, prepend=-1))]]
 
 
-def _medoid(problem: Problem, members: Longs) -> int:
-    if len(members) == 1:
-        return int(members[0])
-    most = max(1, min(CENTRE_CANDIDATES, MOST_PAIRS // len(members)))
-    frequent = np.argsort(-problem.counts[members], kind="stable")[:most]
-    candidates = members[np.sort(frequent)]
-    pairs = np.repeat(candidates, len(members)), np.tile(members, len(candidates))
-    costs = paired_costs(problem.costs, *pairs).reshape(len(candidates), len(members))
-    return int(candidates[np.argmin(np.round(costs @ problem.counts[members], 6))])
+def _medoid_candidates(counts: Longs, offsets: Longs) -> tuple[Longs, Longs]:
+    """Places of the most frequent members of each cluster, ascending, and their clusters.
+
+    Args:
+        counts: records of each member.
+        offsets: the members of each cluster.
+    """
+    sizes = np.diff(offsets)
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    most = np.clip(MOST_PAIRS // sizes, 1, CENTRE_CANDIDATES)
+    frequent_first = np.lexsort((-counts, owners))
+    ranks = np.arange(len(counts)) - offsets[owners]
+    chosen = np.sort(frequent_first[ranks < most[owners]])
+    return chosen, owners[chosen]
+
+
+def _total_costs(
+    problem: Problem, candidates: Longs, owners: Longs, clusters: tuple[Longs, Longs]
+) -> Floats:
+    """Cost of publishing candidates[i] for all records of cluster owners[i]."""
+    offsets, members = clusters
+    bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[owners])))
+    totals = np.empty(len(candidates))
+    start = 0
+    while start < len(candidates):
+        fitting = np.searchsorted(bounds, bounds[start] + MOST_PAIRS, side="right") - 1
+        part = slice(start, max(start + 1, int(fitting)))
+        pair_offsets, places = take_rows(offsets, owners[part])
+        left = np.repeat(candidates[part], np.diff(pair_offsets))
+        costs = paired_costs(problem.costs, left, members[places])
+        weighted = costs * problem.counts[members[places]]
+        totals[part] = np.add.reduceat(weighted, pair_offsets[:-1])
+        start = part.stop
+    return totals

@@ -12,8 +12,11 @@ import numpy as np
 from tasks.core.concepts import ConceptDistances
 from tasks.core.distances import match_attributes
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, RecordTable, Release
-from tasks.core.redaction.variants import Row, publish_each
+from tasks.core.redaction.variants import Rows, publish_each
+from tasks.core.rows import compress
 from tasks.core.taxonomy import Taxonomy
+
+NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 
 def replacements(
@@ -51,12 +54,13 @@ def redact_as_printed(
             )
         return known[own, label]
 
-    def row_of(form: int, label: int) -> Row:
-        own = int(table.set_of_form[form])
-        published = published_set(own, label) if own >= 0 else np.zeros(0, dtype=np.int32)
-        return _terms(table, form, published), np.unique(published)
+    def rows_of(forms: Ints, labels: Ints) -> tuple[Rows, Rows]:
+        owners = zip(table.set_of_form[forms].tolist(), labels.tolist(), strict=True)
+        sets = [published_set(own, label) if own >= 0 else NOTHING for own, label in owners]
+        terms = [_terms(table, form, row) for form, row in zip(forms.tolist(), sets, strict=True)]
+        return compress(terms), compress([np.unique(row) for row in sets])
 
-    return publish_each(table, clusters, row_of)
+    return publish_each(table, clusters, rows_of)
 
 
 def _terms(table: RecordTable, form: int, published: Ints) -> list[int]:

@@ -1,4 +1,4 @@
-"""The concepts that clusters publish, and how a published row reads."""
+"""The concepts that clusters publish, and what stands for each attribute."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.core.losses import nearest_values
-from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, Longs, RecordTable
-from tasks.core.rows import compress, split_rows, take_rows
+from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
+from tasks.core.rows import compress, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 NO_CLUSTER = -1
@@ -21,19 +21,34 @@ class PublishedSets:
     """What each cluster publishes, and what becomes of each attribute in it.
 
     Attributes:
-        rows: concepts of each cluster, ascending.
-        replaced: for a set in a cluster, the published concept of each of its attributes.
+        offsets, values: concepts of each cluster, ascending, as compressed rows; the last row,
+            which is empty, is that of NO_CLUSTER.
+        pairs: each set of each cluster as set * width + cluster, ascending.
+        nearest_offsets, nearest: for each of these the published concept of each of the set's
+            attributes, or -1 if nothing stands for it, as compressed rows.
+        width: clusters are numbers below this.
     """
 
-    rows: tuple[Ints, ...]
-    replaced: dict[tuple[int, int], list[int]] = field(repr=False)
+    offsets: Longs
+    values: Ints
+    pairs: Longs = field(repr=False)
+    nearest_offsets: Longs = field(repr=False)
+    nearest: Ints = field(repr=False)
+    width: int
 
-    def concepts(self, cluster: int) -> Ints:
-        return self.rows[cluster] if cluster != NO_CLUSTER else _NONE
+    def __post_init__(self) -> None:
+        freeze(self)
 
-    def replacement(self, own_set: int, cluster: int, slot: int) -> int:
-        """The concept that stands for an attribute, or -1 if nothing does."""
-        return self.replaced[own_set, cluster][slot]
+    def concepts(self, clusters: Ints | Longs) -> tuple[Longs, Ints]:
+        """What each of these clusters publishes, as compressed rows."""
+        offsets, places = take_rows(self.offsets, clusters)
+        return offsets, self.values[places]
+
+    def replacements(self, own_sets: Ints, clusters: Ints | Longs, slots: Ints) -> Ints:
+        """The concept that stands for attribute slots[i] of a set in a cluster, or -1."""
+        pairs = own_sets.astype(np.int64) * self.width + clusters
+        starts = self.nearest_offsets[np.searchsorted(self.pairs, pairs)]
+        return np.asarray(self.nearest[starts + slots])
 
 
 def place_attributes(
@@ -45,24 +60,20 @@ def place_attributes(
     inclusive: bool,
 ) -> PublishedSets:
     """Find the nearest published concept of every attribute of every set of each cluster."""
+    offsets, values = compress([*rows, _NONE])
     members = clusters.labels >= 0
-    pairs = np.stack([table.set_of[members], clusters.labels[members]], axis=1)
-    distinct = np.unique(pairs, axis=0)
-    left_offsets, places = take_rows(table.sets.offsets, distinct[:, 0])
-    offsets, values = compress(rows)
-    right_offsets, right_places = take_rows(offsets, distinct[:, 1])
+    width = max(1, len(rows))
+    pairs = np.unique(table.set_of[members].astype(np.int64) * width + clusters.labels[members])
+    own_sets, labels = np.divmod(pairs, width)
+    left_offsets, places = take_rows(table.sets.offsets, own_sets)
+    right_offsets, right_places = take_rows(offsets, labels)
     nearest = nearest_values(
         taxonomy,
         (left_offsets, table.sets.concepts[places]),
         (right_offsets, values[right_places]),
         inclusive=inclusive,
     )
-    parts = split_rows(left_offsets, nearest)
-    replaced = {
-        (own, label): part.tolist()
-        for (own, label), part in zip(distinct.tolist(), parts, strict=True)
-    }
-    return PublishedSets(tuple(rows), replaced)
+    return PublishedSets(offsets, values, pairs, left_offsets, nearest, width)
 
 
 def dissolve_bare(clusters: Clusters, rows: Sequence[Ints]) -> tuple[Clusters, list[Ints]]:
@@ -75,41 +86,3 @@ def dissolve_bare(clusters: Clusters, rows: Sequence[Ints]) -> tuple[Clusters, l
         centroids=clusters.centroids[speaks],
     )
     return dissolved, [row for row in rows if len(row)]
-
-
-def ordered_terms(
-    table: RecordTable,
-    records: Longs,
-    cluster: int,
-    words: Sequence[int],
-    published: PublishedSets,
-) -> list[int]:
-    """Words and concepts of a class in the mean order in which its queries say them."""
-    concepts = published.concepts(cluster).tolist()
-    wanted = {*words, *(-1 - concept for concept in concepts)}
-    totals = dict.fromkeys(wanted, 0.0)
-    weights = dict.fromkeys(wanted, 0)
-    for form, count in zip(*np.unique(table.form_of[records], return_counts=True), strict=True):
-        for term, place in _said(table, int(form), cluster, published):
-            if term in wanted:
-                totals[term] += count * place
-                weights[term] += int(count)
-    means = {term: totals[term] / weights[term] if weights[term] else 1.0 for term in wanted}
-    return sorted(wanted, key=lambda term: (round(means[term], 9), term))
-
-
-def _said(
-    table: RecordTable, form: int, cluster: int, published: PublishedSets
-) -> list[tuple[int, float]]:
-    """The terms that a form's items become, each with its place between 0 and 1."""
-    forms = table.forms
-    start, end = int(forms.item_offsets[form]), int(forms.item_offsets[form + 1])
-    said = []
-    for item in range(start, end):
-        place = (item - start + 0.5) / (end - start)
-        if forms.item_kinds[item] == WORD:
-            said.append((int(forms.item_words[item]), place))
-        elif forms.item_kinds[item] == ATTRIBUTE and cluster != NO_CLUSTER:
-            own_set, slot = int(table.set_of_form[form]), int(forms.item_slots[item])
-            said.append((-1 - published.replacement(own_set, cluster, slot), place))
-    return said

@@ -7,148 +7,111 @@ first; a time is cut from the hour to the day to the month to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.records import (
-    NO_TIME,
-    TIME_DAY,
-    TIME_HOUR,
-    TIME_MONTH,
-    TIME_NONE,
-    WORD,
-    Clusters,
-    Longs,
-    RecordTable,
-    Release,
-)
-from tasks.core.redaction.published import NO_CLUSTER, PublishedSets, ordered_terms
+from tasks.core.records import WORD, Clusters, Ints, Longs, RecordTable, Release
+from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
+from tasks.core.redaction.reading import ordered_terms
 from tasks.core.redaction.sharing import SharedClass, Unit, Words, absorb, share_words
-from tasks.core.rows import compress, cut_times
+from tasks.core.redaction.timing import TimedRows, share_times
+from tasks.core.rows import compress, group_by, take_rows
 
 
-class RowClass(NamedTuple):
-    """Records that publish the same row."""
+@dataclass(frozen=True, slots=True, eq=False)
+class WordClasses:
+    """Records of one cluster that publish the same words.
 
-    cluster: int
-    words: Words
-    time: int
-    precision: int
-    records: Longs
+    Attributes:
+        class_of: class of each record, or -1 for one that shares nothing, shape (n,).
+        clusters: cluster of each class, or NO_CLUSTER.
+        words: words of each class.
+    """
+
+    class_of: Longs
+    clusters: Ints
+    words: Sequence[Words]
 
 
 def redact_strictly(
     table: RecordTable, clusters: Clusters, published: PublishedSets, *, k: int
 ) -> Release:
     """Publish classes of at least k people; what cannot be shared is withheld."""
-    words = words_of_forms(table)
-    classes: list[RowClass] = []
-    for label, records in groups(clusters):
-        bare = label == NO_CLUSTER
-        for shared_words, members in _share(table, words, records, k=k, bare=bare):
-            classes.extend(_share_times(table, label, shared_words, members, k=k))
-    return assemble(table, classes, published)
-
-
-def groups(clusters: Clusters) -> Iterator[tuple[int, Longs]]:
-    """The records of each cluster, and those without attributes as NO_CLUSTER."""
-    labels = np.where(clusters.withheld, clusters.count, clusters.labels)
-    order = np.argsort(labels, kind="stable")
-    bounds = np.searchsorted(labels[order], np.arange(NO_CLUSTER, clusters.count + 1))
-    for label in range(NO_CLUSTER, clusters.count):
-        records = order[bounds[label + 1] : bounds[label + 2]]
-        if len(records):
-            yield label, records
+    classes = _share_all_words(table, clusters, k=k)
+    rows = share_times(classes.class_of, table.users, table.times, k=k)
+    return _assemble(table, classes, rows, published)
 
 
 def words_of_forms(table: RecordTable) -> list[Words]:
     """The distinct plain words of each form, in their order."""
-    forms = table.forms
-    said, kinds = forms.item_words.tolist(), forms.item_kinds.tolist()
-    bounds = forms.item_offsets.tolist()
-    return [
-        tuple(dict.fromkeys(said[i] for i in range(start, end) if kinds[i] == WORD))
-        for start, end in pairwise(bounds)
-    ]
+    plain = table.forms.item_kinds == WORD
+    bounds = np.concatenate(([0], np.cumsum(plain)))[table.forms.item_offsets].tolist()
+    said = table.forms.item_words[plain].tolist()
+    return [tuple(dict.fromkeys(said[start:end])) for start, end in pairwise(bounds)]
+
+
+def _share_all_words(table: RecordTable, clusters: Clusters, *, k: int) -> WordClasses:
+    """Words that classes of records of each cluster can share."""
+    records = np.flatnonzero(~clusters.withheld)
+    labels, users = clusters.labels[records], table.users[records]
+    first, unit_of = group_by(labels, table.form_of[records], users)
+    is_filler = table.fillers.tolist().__getitem__
+    class_of_unit = np.full(len(first), -1, dtype=np.int64)
+    owners: list[int] = []
+    words: list[Words] = []
+    for label, units in _units_by_label(table, records[first], labels[first]):
+        for shared in _share(units, k=k, is_filler=is_filler, bare=label == NO_CLUSTER):
+            class_of_unit[[unit.key for unit in shared.units]] = len(words)
+            owners.append(label)
+            words.append(shared.words)
+    class_of = np.full(len(table), -1, dtype=np.int64)
+    class_of[records] = class_of_unit[unit_of]
+    return WordClasses(class_of, np.array(owners, dtype=np.int32), words)
+
+
+def _units_by_label(
+    table: RecordTable, records: Longs, labels: Ints
+) -> Iterator[tuple[int, list[Unit]]]:
+    """The units of each label, given one record of each and its label, ascending."""
+    words = words_of_forms(table)
+    pairs = zip(table.form_of[records].tolist(), table.users[records].tolist(), strict=True)
+    units = [Unit(key, user, words[form]) for key, (form, user) in enumerate(pairs)]
+    starts = np.flatnonzero(np.diff(labels, prepend=NO_CLUSTER - 1))
+    for start, end in pairwise([*starts.tolist(), len(units)]):
+        yield int(labels[start]), units[start:end]
 
 
 def _share(
-    table: RecordTable, words: list[Words], records: Longs, *, k: int, bare: bool
-) -> Iterator[tuple[Words, Longs]]:
-    """Words that classes of these records can share; a `bare` group publishes nothing else."""
-    pairs = np.stack([table.form_of[records], table.users[records]], axis=1)
-    distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
-    units = [Unit(key, user, words[form]) for key, (form, user) in enumerate(distinct.tolist())]
-    fillers = table.fillers.tolist()
-    classes, left = share_words(units, k=k, is_filler=fillers.__getitem__)
+    units: list[Unit], *, k: int, is_filler: Callable[[int], bool], bare: bool
+) -> list[SharedClass]:
+    """Classes of units that share words; a `bare` group publishes nothing else."""
+    classes, left = share_words(units, k=k, is_filler=is_filler)
     if bare:
-        classes = [shared for shared in classes if shared.words]
-    else:
-        classes, _ = absorb(classes, left, k=k)
-    class_of = _class_of_units(classes, len(units))[inverse.ravel()]
-    for place, shared in enumerate(classes):
-        yield shared.words, records[class_of == place]
+        return [shared for shared in classes if shared.words]
+    return absorb(classes, left, k=k)[0]
 
 
-def _class_of_units(classes: list[SharedClass], count: int) -> Longs:
-    class_of = np.full(count, -1, dtype=np.int64)
-    for place, shared in enumerate(classes):
-        class_of[[unit.key for unit in shared.units]] = place
-    return class_of
-
-
-def _share_times(
-    table: RecordTable, label: int, words: Words, records: Longs, *, k: int
-) -> list[RowClass]:
-    """Cut the times of records that share their words as little as the rule allows."""
-    classes: list[RowClass] = []
-    for precision in (TIME_HOUR, TIME_DAY, TIME_MONTH):
-        cut = cut_times(table.times[records], precision)
-        order = np.argsort(cut, kind="stable")
-        bounds = np.flatnonzero(np.diff(cut[order])) + 1
-        waiting = []
-        for part in np.split(order, bounds):
-            time = int(cut[part[0]]) if len(part) else NO_TIME
-            if time != NO_TIME and len(np.unique(table.users[records[part]])) >= k:
-                classes.append(RowClass(label, words, time, precision, records[part]))
-            else:
-                waiting.append(records[part])
-        records = np.sort(np.concatenate(waiting)) if waiting else records[:0]
-    return _absorb_timeless(table, classes, RowClass(label, words, NO_TIME, TIME_NONE, records), k)
-
-
-def _absorb_timeless(
-    table: RecordTable, classes: list[RowClass], timeless: RowClass, k: int
-) -> list[RowClass]:
-    """Cut the smallest of the timed classes to nothing until the timeless one holds k people."""
-    if not len(timeless.records):
-        return classes
-    kept = sorted(classes, key=lambda c: (len(c.records), -c.precision, c.time), reverse=True)
-    records = timeless.records
-    while len(np.unique(table.users[records])) < k:
-        records = np.concatenate([records, kept.pop().records])
-    return [*kept, timeless._replace(records=np.sort(records))]
-
-
-def assemble(table: RecordTable, classes: list[RowClass], published: PublishedSets) -> Release:
-    """The release of these classes."""
-    class_of = np.full(len(table), -1, dtype=np.int32)
-    terms = []
-    for place, row in enumerate(classes):
-        class_of[row.records] = place
-        terms.append(ordered_terms(table, row.records, row.cluster, row.words, published))
-    term_offsets, term_values = compress(terms)
-    concept_offsets, concepts = compress([published.concepts(row.cluster) for row in classes])
+def _assemble(
+    table: RecordTable, classes: WordClasses, rows: TimedRows, published: PublishedSets
+) -> Release:
+    """The release of these rows."""
+    clusters = classes.clusters[rows.classes]
+    word_offsets, words = compress(classes.words)
+    offsets, places = take_rows(word_offsets, rows.classes)
+    term_offsets, terms = ordered_terms(
+        table, rows.row_of, clusters, (offsets, words[places]), published
+    )
+    concept_offsets, concepts = published.concepts(clusters)
     return Release(
-        class_of=class_of,
+        class_of=rows.row_of.astype(np.int32),
         term_offsets=term_offsets,
-        terms=term_values,
+        terms=terms,
         concept_offsets=concept_offsets,
         concepts=concepts,
-        times=np.array([row.time for row in classes], dtype=np.int64),
-        precisions=np.array([row.precision for row in classes], dtype=np.int32),
-        clusters=np.array([row.cluster for row in classes], dtype=np.int32),
+        times=rows.times,
+        precisions=rows.precisions,
+        clusters=clusters,
     )

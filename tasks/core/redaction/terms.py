@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.records import ATTRIBUTE, WORD, Clusters, Flags, RecordTable, Release
-from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
-from tasks.core.redaction.variants import Row, publish_each
+from tasks.core.records import WORD, Clusters, Flags, Ints, RecordTable, Release
+from tasks.core.redaction.published import PublishedSets
+from tasks.core.redaction.reading import row_terms, said_terms, terms_of_rows
+from tasks.core.redaction.variants import Rows, publish_each
 from tasks.core.rows import take_rows
 
 
@@ -21,10 +22,10 @@ def redact_by_terms(
     """Publish every record that is not withheld with its words of at least k people."""
     shared = shared_words(table, ~clusters.withheld, k=k)
 
-    def row_of(form: int, label: int) -> Row:
-        return _terms(table, form, label, shared, published), published.concepts(label)
+    def rows_of(forms: Ints, labels: Ints) -> tuple[Rows, Rows]:
+        return _terms(table, forms, labels, shared, published), published.concepts(labels)
 
-    return publish_each(table, clusters, row_of)
+    return publish_each(table, clusters, rows_of)
 
 
 def shared_words(table: RecordTable, chosen: Flags, *, k: int) -> Flags:
@@ -39,19 +40,17 @@ def shared_words(table: RecordTable, chosen: Flags, *, k: int) -> Flags:
 
 
 def _terms(
-    table: RecordTable, form: int, label: int, shared: Flags, published: PublishedSets
-) -> list[int]:
-    """The query with attributes replaced in place; concepts it does not say come last."""
-    forms = table.forms
-    row: dict[int, None] = {}
-    for item in range(forms.item_offsets[form], forms.item_offsets[form + 1]):
-        word, kind = int(forms.item_words[item]), forms.item_kinds[item]
-        if kind == WORD and shared[word]:
-            row[word] = None
-        elif kind == ATTRIBUTE and label != NO_CLUSTER:
-            own_set, slot = int(table.set_of_form[form]), int(forms.item_slots[item])
-            concept = published.replacement(own_set, label, slot)
-            if concept >= 0:
-                row[-1 - concept] = None
-    row.update(dict.fromkeys(-1 - concept for concept in published.concepts(label).tolist()))
-    return list(row)
+    table: RecordTable, forms: Ints, labels: Ints, shared: Flags, published: PublishedSets
+) -> Rows:
+    """The queries with attributes replaced in place; concepts they do not say come last."""
+    said = said_terms(table, forms, labels, published)
+    # The last entry is for concepts, which are negative and always stay.
+    kept = np.append(shared, True)[np.maximum(said.terms, -1)]
+    offsets, concepts = published.concepts(labels)
+    rows = np.repeat(np.arange(len(forms)), np.diff(offsets))
+    keys = np.concatenate(
+        [row_terms(said.queries[kept], said.terms[kept]), row_terms(rows, -1 - concepts)]
+    )
+    by_row = keys[np.argsort(np.concatenate([said.queries[kept], rows]), kind="stable")]
+    first = np.sort(np.unique(by_row, return_index=True)[1])
+    return terms_of_rows(by_row[first], len(forms))

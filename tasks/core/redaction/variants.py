@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,42 +12,42 @@ from tasks.core.records import (
     TIME_NONE,
     Clusters,
     Ints,
+    Longs,
     RecordTable,
     Release,
 )
-from tasks.core.rows import compress, cut_times
+from tasks.core.rows import cut_times, group_by, take_rows
 
-Row = tuple[Sequence[int], Ints]
-"""The terms and the concepts that a row publishes."""
+Rows = tuple[Longs, Ints]
+"""Compressed rows: offsets and values."""
 
 
 def publish_each(
-    table: RecordTable, clusters: Clusters, row_of: Callable[[int, int], Row]
+    table: RecordTable, clusters: Clusters, rows_of: Callable[[Ints, Ints], tuple[Rows, Rows]]
 ) -> Release:
     """Publish every record that is not withheld and of which something is left.
 
     Args:
-        row_of: the published row of a form in a cluster (-1: a form without attributes).
+        rows_of: terms and concepts of forms[i] in clusters[i] (-1: a form without attributes).
     """
     records = np.flatnonzero(~clusters.withheld)
-    days = cut_times(table.times, TIME_DAY)
-    variants = np.stack([table.form_of, clusters.labels, days], axis=1)[records]
-    distinct, inverse = np.unique(variants, axis=0, return_inverse=True)
-    rows = [row_of(form, label) for form, label, _ in distinct.tolist()]
-    kept = np.array([len(terms) > 0 for terms, _ in rows], dtype=np.bool_)
+    days = cut_times(table.times[records], TIME_DAY)
+    first, variant_of = group_by(table.form_of[records], clusters.labels[records], days)
+    labels, times = clusters.labels[records[first]], days[first]
+    terms, concepts = rows_of(table.form_of[records[first]], labels)
+    kept = np.diff(terms[0]) > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     class_of = np.full(len(table), -1, dtype=np.int32)
-    class_of[records] = number[inverse.ravel()]
-    term_offsets, terms = compress([terms for terms, _ in rows if len(terms)])
-    concept_offsets, concepts = compress([concepts for terms, concepts in rows if len(terms)])
-    labels, times = distinct[kept, 1], distinct[kept, 2]
+    class_of[records] = number[variant_of]
+    concept_offsets, places = take_rows(concepts[0], np.flatnonzero(kept))
     return Release(
         class_of=class_of,
-        term_offsets=term_offsets,
-        terms=terms,
+        # Only rows without terms are dropped.
+        term_offsets=np.append(terms[0][:-1][kept], terms[0][-1]),
+        terms=terms[1],
         concept_offsets=concept_offsets,
-        concepts=concepts,
-        times=times.copy(),
-        precisions=np.where(times == NO_TIME, TIME_NONE, TIME_DAY).astype(np.int32),
-        clusters=labels.astype(np.int32),
+        concepts=concepts[1][places],
+        times=times[kept],
+        precisions=np.where(times[kept] == NO_TIME, TIME_NONE, TIME_DAY).astype(np.int32),
+        clusters=labels[kept],
     )

@@ -1,0 +1,105 @@
+"""How published rows read: which terms queries say, and in which order a row says them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.core.records import ATTRIBUTE, WORD, Floats, Ints, Longs, RecordTable
+from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
+from tasks.core.rows import group_by, take_rows
+
+UNSAID_PLACE = 1.0
+"""Where a concept stands that no query of its row says: last."""
+DECIMALS = 9
+"""Places are compared after rounding, so that ties go to the lower term."""
+TERMS = 2**32
+LOWEST_TERM = -(2**31)
+"""A term is a whole number of 32 bits, negative for a concept."""
+
+
+class Said(NamedTuple):
+    """Terms that queries say: whose term it is, ascending, the term, its place from 0 to 1."""
+
+    queries: Longs
+    terms: Longs
+    places: Floats
+
+
+def said_terms(
+    table: RecordTable, forms: Ints | Longs, clusters: Ints | Longs, published: PublishedSets
+) -> Said:
+    """What the items of each query become, in their order: form forms[i] in cluster clusters[i]."""
+    offsets, items = take_rows(table.forms.item_offsets, forms)
+    lengths = np.diff(offsets)
+    queries = np.repeat(np.arange(len(forms)), lengths)
+    places = (np.arange(len(items)) - offsets[queries] + 0.5) / lengths[queries]
+    kinds = table.forms.item_kinds[items]
+    terms = table.forms.item_words[items].astype(np.int64)
+    held = np.flatnonzero((kinds == ATTRIBUTE) & (clusters[queries] != NO_CLUSTER))
+    own, slots = queries[held], table.forms.item_slots[items[held]]
+    concepts = published.replacements(table.set_of_form[forms[own]], clusters[own], slots)
+    terms[held] = -1 - concepts
+    said = kinds == WORD
+    said[held] = concepts >= 0
+    return Said(queries[said], terms[said], places[said])
+
+
+def row_terms(rows: Longs, terms: Ints | Longs) -> Longs:
+    """A number for each term of a row that sorts by row, then by term."""
+    return rows * TERMS + (terms.astype(np.int64) - LOWEST_TERM)
+
+
+def terms_of_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
+    """The terms of rows 0 … count - 1 from their numbers, given row by row."""
+    rows, terms = np.divmod(keys, TERMS)
+    return np.searchsorted(rows, np.arange(count + 1)), (terms + LOWEST_TERM).astype(np.int32)
+
+
+def ordered_terms(
+    table: RecordTable,
+    row_of: Longs,
+    clusters: Ints,
+    words: tuple[Longs, Ints],
+    published: PublishedSets,
+) -> tuple[Longs, Ints]:
+    """Words and concepts of each row in the mean order in which its queries say them.
+
+    Args:
+        row_of: row of each record, or -1.
+        clusters: cluster of each row.
+        words: words of each row, as compressed rows.
+    """
+    wanted = _wanted(words, published.concepts(clusters))
+    records = np.flatnonzero(row_of >= 0)
+    first, query_of = group_by(row_of[records], table.form_of[records])
+    rows, forms = row_of[records[first]], table.form_of[records[first]]
+    said = said_terms(table, forms, clusters[rows], published)
+    keys = row_terms(rows[said.queries], said.terms)
+    weights = np.bincount(query_of, minlength=len(first))[said.queries]
+    means = _mean_places(wanted, keys, weights, said.places)
+    order = np.lexsort((wanted, np.round(means, DECIMALS), wanted // TERMS))
+    return terms_of_rows(wanted[order], len(clusters))
+
+
+def _wanted(words: tuple[Longs, Ints], concepts: tuple[Longs, Ints]) -> Longs:
+    """The terms of all rows, ascending."""
+    every = np.arange(len(words[0]) - 1)
+    return np.unique(
+        np.concatenate(
+            [
+                row_terms(np.repeat(every, np.diff(words[0])), words[1]),
+                row_terms(np.repeat(every, np.diff(concepts[0])), -1 - concepts[1]),
+            ]
+        )
+    )
+
+
+def _mean_places(wanted: Longs, said: Longs, weights: Longs, places: Floats) -> Floats:
+    """The mean place of each wanted term over all that is said."""
+    held = np.isin(said, wanted)
+    found, counts = np.searchsorted(wanted, said[held]), weights[held]
+    totals = np.bincount(found, counts * places[held], minlength=len(wanted))
+    said_by = np.bincount(found, counts, minlength=len(wanted))
+    return np.where(said_by > 0, totals / np.maximum(said_by, 1), UNSAID_PLACE)
