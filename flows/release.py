@@ -57,7 +57,7 @@ def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, 
     final = {
         "verified": True,
         **bench.result("measure"),
-        "pairs": bench.pairs(),
+        **bench.facts(),
         "seconds": clock.total(),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }

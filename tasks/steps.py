@@ -52,7 +52,10 @@ STEPS = {phase: _step(phase) for phase in PHASES}
 
 def run_step(bench: Workbench, phase: str) -> None:
     """Run a phase as a task; Prefect shows it as cached if its result is known."""
-    STEPS[phase].with_options(refresh_cache=not bench.is_known(phase))(bench)
+    step = STEPS[phase].with_options(
+        refresh_cache=not bench.is_known(phase), task_run_name=f"{phase}{bench.label}"
+    )
+    step(bench)
 
 
 @task(name="publish", task_run_name="publish", persist_result=False, log_prints=False)

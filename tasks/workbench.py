@@ -33,7 +33,13 @@ ARRAYS: Final[dict[str, type[Clusters] | type[Release]]] = {"cluster": Clusters,
 
 
 class Workbench:
-    """What one run has made and what earlier ones have left."""
+    """What one run has made and what earlier ones have left.
+
+    Attributes:
+        label: tells the phases of several releases in one run apart.
+    """
+
+    label = ""
 
     def __init__(self, settings: Settings, progress: Progress = silent) -> None:
         self.settings = settings
@@ -111,6 +117,10 @@ class Workbench:
 
     def _made(self, phase: str) -> Any:
         made = getattr(self, f"_{phase}")()
+        self._keep(phase, made)
+        return made
+
+    def _keep(self, phase: str, made: Any) -> None:
         key, cache = self._key(phase), self.memory.cache
         if phase in ARRAYS:
             cache.put_arrays(key, {f.name: getattr(made, f.name) for f in fields(made)})
@@ -120,7 +130,6 @@ class Workbench:
             cache.put(key, json.dumps(_totals(made)).encode())
         elif phase not in IN_PLACE:
             cache.put(key, b"made")
-        return made
 
     def _read(self) -> QueryLog:
         log = phases.read(self.settings, self.memory, self.progress)
@@ -151,7 +160,11 @@ class Workbench:
     def _verify(self) -> int:
         return phases.verify(self.settings, self.result("write"))
 
-    def pairs(self) -> dict[str, int]:
+    def facts(self) -> dict[str, Any]:
+        """What `measures.json` says of this run beside the measures of its release."""
+        return {"pairs": self._pairs()}
+
+    def _pairs(self) -> dict[str, int]:
         """Pairs that this run computed, and that it took from earlier ones."""
         if "compare" in self._at_hand:
             found = self._at_hand["compare"]

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.adapters.disk import sync_folder
 from tasks.core.errors import InputError
 from tasks.core.records import (
     NO_TIME,
@@ -177,6 +178,17 @@ def write_measures(draft: Draft, measures: dict[str, Any]) -> None:
     (draft.folder / "measures.json").write_text(text + "\n", encoding="utf-8")
 
 
+def put_whole(draft: Draft, folder: Path) -> None:
+    """Make the draft's folder the release's, by one rename."""
+    try:
+        _sync_files(draft)
+        os.rename(draft.folder, folder)
+        folder.chmod(0o755)
+        sync_folder(folder.parent)
+    except OSError as fault:
+        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
+
+
 def put_beside(draft: Draft) -> None:
     """Put files beside a release that stays as it is."""
     try:
@@ -191,9 +203,7 @@ def put_beside(draft: Draft) -> None:
 def publish(draft: Draft) -> None:
     """Put the files in place, `release.*` last."""
     try:
-        for path in draft.folder.iterdir():
-            with path.open("rb") as stream:
-                os.fsync(stream.fileno())
+        _sync_files(draft)
         for old in ("release.tsv", "release.parquet"):
             (draft.out / old).unlink(missing_ok=True)
         for name in (*OTHER_FILES, draft.release_name):
@@ -202,3 +212,10 @@ def publish(draft: Draft) -> None:
         raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
     finally:
         discard(draft)
+
+
+def _sync_files(draft: Draft) -> None:
+    """What is in place after a rename must be on the disk before it."""
+    for path in draft.folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())

@@ -1,0 +1,154 @@
+"""Releases over time: what an edition holds, and where its releases lie.
+
+    OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, rejects.tsv
+    OUT/edition-0001/release-0002/    …
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tasks.adapters import people
+from tasks.adapters.inbox import find_done
+from tasks.adapters.inputs import Fingerprint
+from tasks.adapters.ledger import Ledger
+from tasks.adapters.ledger_entries import Batch, Edition, Kind
+from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
+from tasks.core.digests import digest
+from tasks.core.errors import InputError, UsageError
+from tasks.core.records import Ints, Longs
+from tasks.core.taxonomy import Taxonomy
+from tasks.settings import Settings
+
+SHARED: Final = (
+    *("k", "l", "method", "guarantee", "scope", "threshold", "ancestors", "distance"),
+    *("spacy_model", "release_format"),
+)
+"""Settings that all releases of an edition share: they decide what it promises."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EditionState:
+    """An edition as the ledger has it, before the next release.
+
+    Attributes:
+        edition: its number and settings.
+        batches: the files that came so far.
+        waiting: rows that wait, by the digest of their file.
+        clusters: published concepts by number.
+        sequence: number of the next release.
+    """
+
+    edition: Edition
+    batches: tuple[Batch, ...] = ()
+    waiting: Mapping[str, Longs] = field(default_factory=dict)
+    clusters: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def sequence(self) -> int:
+        return 1 + max((b.release.sequence for b in self.batches if b.release), default=0)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.edition.out) / f"edition-{self.edition.number:04d}"
+
+    def release_folder(self, sequence: int) -> Path:
+        return self.folder / f"release-{sequence:04d}"
+
+    def release_files(self) -> list[Path]:
+        """The release files of the edition so far."""
+        folders = [self.release_folder(number) for number in range(1, self.sequence)]
+        return [file for folder in folders for file in sorted(folder.glob("release.*"))]
+
+    def published_rows(self, taxonomy: Taxonomy) -> list[Ints]:
+        """Concepts of the clusters by number - 1; a number never published has none."""
+        place = {name: place for place, name in enumerate(taxonomy.names.tolist())}
+        rows = [np.zeros(0, dtype=np.int32)] * max(self.clusters, default=0)
+        for number, names in self.clusters.items():
+            rows[number - 1] = _concepts(names, place)
+        return rows
+
+    def digest(self) -> str:
+        """Changes with whatever decides the next release beside its file."""
+        waiting = [(sha, digest(rows)) for sha, rows in sorted(self.waiting.items())]
+        return digest(self.edition.number, self.sequence, waiting, sorted(self.clusters.items()))
+
+
+def _concepts(names: str, place: Mapping[str, int]) -> Ints:
+    try:
+        return np.array(sorted(place[name] for name in names.split(";")), dtype=np.int32)
+    except KeyError:
+        raise InputError(
+            "this edition was made with another WordNet: start a new one with --edition new"
+        ) from None
+
+
+def shared_settings(settings: Settings) -> str:
+    """What all releases of an edition share, as the ledger keeps it."""
+    topics = digest(topics_content(settings.topics_path or DEFAULT_TOPICS))
+    shared = {name: getattr(settings, name) for name in SHARED}
+    return json.dumps({**shared, "topics": topics}, sort_keys=True)
+
+
+def current_state(ledger: Ledger, out: Path) -> EditionState | None:
+    """The newest edition of a folder."""
+    edition = ledger.current_edition(out)
+    if edition is None:
+        return None
+    return EditionState(
+        edition,
+        tuple(ledger.batches(edition)),
+        ledger.waiting(edition),
+        ledger.clusters(edition),
+    )
+
+
+def next_state(ledger: Ledger, settings: Settings, out: Path, kind: Kind) -> EditionState:
+    """An edition that is about to begin."""
+    return EditionState(ledger.begin_edition(out, shared_settings(settings), kind))
+
+
+def refuse_other_settings(state: EditionState, settings: Settings) -> None:
+    """An edition promises one thing."""
+    before, now = json.loads(state.edition.settings), json.loads(shared_settings(settings))
+    other = [f"{name} was {before.get(name)}" for name in now if before.get(name) != now[name]]
+    if other:
+        raise UsageError(
+            f"edition {state.edition.number} was begun with other settings "
+            f"({'; '.join(other)}): use those, or begin a new one with --edition new"
+        )
+
+
+def files_that_wait(state: EditionState, inbox: Path) -> tuple[dict[str, Path], list[str]]:
+    """The files, by digest, in which rows wait, and the names of those that are gone."""
+    found = {sha: find_done(inbox, sha) for sha in state.waiting}
+    names = {batch.sha: batch.name for batch in state.batches}
+    there = {sha: path for sha, path in found.items() if path is not None}
+    return there, [names[sha] for sha, path in found.items() if path is None]
+
+
+def recover(ledger: Ledger, store: Path, out: Path) -> None:
+    """End what a killed run has begun: its release is in place, or was never seen."""
+    intent = ledger.pending(out)
+    if intent is None or intent.id is None:
+        return
+    state = EditionState(intent.edition)
+    folder = state.release_folder(intent.release.sequence) if intent.release else None
+    if folder is None or folder.exists():
+        if folder is not None:
+            register(store, folder)
+        ledger.commit(intent.id)
+    else:
+        ledger.rollback(intent.id)
+
+
+def register(store: Path, folder: Path) -> None:
+    """Let `flows.verify` find the proof of a published folder."""
+    (file,) = folder.glob("release.*")
+    people.register(store, folder, file, "edition")
