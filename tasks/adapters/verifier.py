@@ -5,6 +5,7 @@ A file that cannot be read is a broken promise, not a crash: the release must no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,8 @@ import pyarrow.parquet as pq
 from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.verification.clauses import Promise, faults
+from tasks.core.verification.evidence import ReadBack
+from tasks.core.verification.union import union_faults
 
 if TYPE_CHECKING:
     # Only named here: whoever calls has loaded the recognisers already.
@@ -51,7 +54,7 @@ def verify_file(
     reading = read_release(release_file)
     if not reading.header:
         return reading.faults
-    words = dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
+    words = _words_of(taxonomy)
     _, people = np.unique(users, return_inverse=True)
     broken = faults(
         reading.header,
@@ -63,6 +66,47 @@ def verify_file(
         find_identifiers=identifiers.find,
     )
     return [*reading.faults, *broken]
+
+
+def verify_union(
+    release_files: Sequence[Path],
+    people: Sequence[tuple[Ints, Ints, Promise]],
+    promise: Promise,
+    *,
+    taxonomy: Taxonomy,
+    identifiers: IdentifierFinder,
+) -> list[str]:
+    """Read the releases of an edition back and judge each alone and all together.
+
+    Args:
+        release_files: one or more, in the order of their numbers.
+        people: the side table of each, people numbered alike in all.
+        promise: what the edition promises, with the counts of the union.
+
+    Returns:
+        One sentence per broken clause, with the numbers of releases and rows, never a cell.
+    """
+    readings = [read_release(release_file) for release_file in release_files]
+    broken = [
+        f"release {number}: {fault}"
+        for number, reading in enumerate(readings, start=1)
+        for fault in reading.faults
+    ]
+    if not all(reading.header for reading in readings):
+        return broken
+    releases = [
+        ReadBack(reading.header, reading.rows, *table)
+        for reading, table in zip(readings, people, strict=True)
+    ]
+    words = _words_of(taxonomy)
+    found = union_faults(
+        releases, promise, plain_words=words.get, find_identifiers=identifiers.find
+    )
+    return broken + found
+
+
+def _words_of(taxonomy: Taxonomy) -> dict[str, str]:
+    return dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
 
 
 def read_release(release_file: Path) -> Reading:

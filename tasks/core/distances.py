@@ -25,11 +25,23 @@ def concept_distances(
     """Eq. 1 for every concept of `left` (rows) with every one of `right` (columns)."""
     rows = taxonomy.ancestor_matrix(left, inclusive=inclusive)
     columns = taxonomy.ancestor_matrix(right, inclusive=inclusive)
-    shared = np.asarray((rows @ columns.T).todense(), dtype=np.float64)
-    sizes = _row_sums(rows)[:, None] + _row_sums(columns)[None, :]
-    distances = taxonomic_distance(shared, sizes - shared)
+    shared = (rows @ columns.T).toarray().astype(np.int32)
+    distances = _tabled_distances(shared, np.diff(rows.indptr), np.diff(columns.indptr))
     distances[left[:, None] == right[None, :]] = 0.0
     return distances
+
+
+def _tabled_distances(shared: Ints, sizes: Ints, other_sizes: Ints) -> Floats:
+    """Eq. 1 looked up by |T(x) ∩ T(y)| and |T(x) ∪ T(y)|: few numbers, a logarithm for each."""
+    most, most_other = int(sizes.max(initial=0)), int(other_sizes.max(initial=0))
+    counts = np.arange(most + most_other + 1.0)
+    known = np.minimum(counts[: min(most, most_other) + 1, None], counts)
+    table = taxonomic_distance(known, counts[None, :])
+    # |∪| is both sizes less |∩|: one step down in the table and one to the left.
+    places = shared * np.int32(len(counts) - 1)
+    places += sizes[:, None]
+    places += other_sizes[None, :]
+    return np.asarray(table.ravel()[places])
 
 
 def paired_distances(

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.adapters.verifier import read_release, verify_file
+from tasks.adapters.verifier import read_release, verify_file, verify_union
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.core.verification.union import union_promise
 from tests.core.release_cases import HEADER, NAME, STRICT, WORDS, Case, find_identifiers
 
 TAXONOMY: Taxonomy = build_taxonomy(
@@ -120,6 +121,44 @@ def test_only_line_feeds_and_tabs_divide(tmp_path: Path) -> None:
     assert reading.rows == [("c\x0b\u2028d", "e")]
 
 
+def verify_all(paths: list[Path], case: Case = STRICT) -> list[str]:
+    """The same release several times over."""
+    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
+    promises = [case.promise] * len(paths)
+    finder: object = Finder()
+    return verify_union(
+        paths,
+        [(users, sets, promise) for promise in promises],
+        union_promise(promises),
+        taxonomy=TAXONOMY,
+        identifiers=finder,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_an_edition_is_read_back_file_by_file(kind: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.{kind}" for number in (1, 2, 3)]
+    for path in paths:
+        WRITERS[kind](path)
+    assert verify_all(paths) == []
+    WRITERS[kind](paths[1], STRICT.with_cell(0, 0, f"{STRICT.rows[0][0]} {NAME}").sorted())
+    found = verify_all(paths)
+    assert [fault.rpartition(":")[0] for fault in found] == [
+        "release 2: no query holds a direct identifier",
+        "release 2: every whole row is shared by at least 3 people",
+        "all releases: every whole row is shared by at least 3 people",
+    ]
+    assert NAME not in " ".join(found)
+
+
+def test_an_edition_of_which_a_file_is_missing_is_not_proven(tmp_path: Path) -> None:
+    write_tsv(tmp_path / "1.tsv")
+    assert verify_all([tmp_path / "1.tsv", tmp_path / "2.tsv"]) == [
+        "release 2: the release file can be read: "
+        "broken, it cannot be opened (No such file or directory)"
+    ]
+
+
 def with_missing_cell(table: pa.Table) -> pa.Table:
     cells = [cell or None for cell in table.column("time").to_pylist()]
     return table.set_column(2, "time", pa.array(cells, type=pa.string()))
@@ -148,6 +187,15 @@ def test_parquet_carries_nothing_beside_text(
     assert verify(path)[0].startswith("a Parquet release holds text and nothing beside it: broken")
 
 
+def test_what_a_parquet_file_carries_is_found_in_an_edition(tmp_path: Path) -> None:
+    paths = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    write_parquet(paths[0])
+    pq.write_table(with_notes(as_table()), paths[1])
+    assert verify_all(paths) == [
+        "release 2: a Parquet release holds text and nothing beside it: broken by notes in the file"
+    ]
+
+
 def test_a_user_column_of_numbers_is_named_as_such(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     pq.write_table(as_table().append_column("user", pa.array(STRICT.users)), path)
@@ -170,6 +218,7 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.core.verification",
         "tasks.core.verification.clauses",
         "tasks.core.verification.evidence",
+        "tasks.core.verification.union",
     }
 
 

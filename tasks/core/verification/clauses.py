@@ -24,7 +24,7 @@ from tasks.core.verification.evidence import (
     QUERY,
     TIME,
     Evidence,
-    classify,
+    ReadBack,
     distinct_members,
     in_cells,
     in_classes,
@@ -57,12 +57,15 @@ class Clause:
         breach: how the clause is broken, or None if it holds.
         guarantees: the guarantees that include it.
         needs_people: whether it can be judged only with the side table.
+        joint: whether it looks at several rows, or at counts, so that releases which keep it one by
+            one are judged by it together as well.
     """
 
     says: str
     breach: Callable[[Evidence], str | None]
     guarantees: tuple[str, ...] = GUARANTEES
     needs_people: bool = False
+    joint: bool = False
 
 
 def faults(
@@ -86,32 +89,28 @@ def faults(
         plain_words: gives the words of a WordNet name, None if WordNet has no such concept.
         find_identifiers: gives the direct identifiers in a text.
     """
-    classes, class_of = classify(rows)
-    evidence = Evidence(
-        header=header,
-        rows=rows,
-        users=users,
-        sets=sets,
-        promise=promise,
-        classes=classes,
-        class_of=class_of,
-        cluster_of_class=numbered((row[CLUSTER] for row in classes), none=""),
-        plain_words=plain_words,
-        find_identifiers=find_identifiers,
+    release = ReadBack(header, rows, users, sets, promise)
+    evidence = Evidence.of(
+        [release], promise, plain_words=plain_words, find_identifiers=find_identifiers
     )
-    return [
-        f"{_sentence(clause, promise)}: {breach}"
-        for clause in _clauses_of(promise)
-        if (breach := _breach(clause, evidence)) is not None
-    ]
+    return broken_clauses(evidence, clauses_of(promise))
 
 
 def promised(promise: Promise) -> list[str]:
     """Every clause that `faults` judges for this promise, in plain words and in its order."""
-    return [_sentence(clause, promise) for clause in _clauses_of(promise)]
+    return [_sentence(clause, promise) for clause in clauses_of(promise)]
 
 
-def _clauses_of(promise: Promise) -> list[Clause]:
+def broken_clauses(evidence: Evidence, clauses: Sequence[Clause]) -> list[str]:
+    """One sentence for each of the clauses that is broken."""
+    return [
+        f"{_sentence(clause, evidence.promise)}: {breach}"
+        for clause in clauses
+        if (breach := _breach(clause, evidence)) is not None
+    ]
+
+
+def clauses_of(promise: Promise) -> list[Clause]:
     # An unknown guarantee is a fault by itself and must not make the proof any easier.
     known = promise.guarantee in GUARANTEES
     return [c for c in CLAUSES if promise.guarantee in c.guarantees or not known]
@@ -144,7 +143,7 @@ def _other_columns(evidence: Evidence) -> str | None:
 
 
 def _other_widths(evidence: Evidence) -> str | None:
-    return in_rows(~evidence.readable)
+    return in_rows(evidence, ~evidence.readable)
 
 
 def _miscounted_rows(evidence: Evidence) -> str | None:
@@ -166,7 +165,7 @@ def _lost_records(evidence: Evidence) -> str | None:
 
 def _unsorted(evidence: Evidence) -> str | None:
     falls = map(gt, evidence.rows, islice(evidence.rows, 1, None))
-    return in_rows(np.fromiter(chain((False,), falls), dtype=np.bool_))
+    return in_rows(evidence, np.fromiter(chain((False,), falls), dtype=np.bool_))
 
 
 def _empty_queries(evidence: Evidence) -> str | None:
@@ -237,26 +236,26 @@ def _identifiers(evidence: Evidence) -> str | None:
 
 
 def _small_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence.cluster_of, evidence.users, evidence.promise.k)
+    return shared_by_too_few(evidence, evidence.cluster_of, evidence.users, evidence.promise.k)
 
 
 def _mixed_clusters(evidence: Evidence) -> str | None:
     published = numbered(row[CONCEPTS] for row in evidence.classes)
     mixed = distinct_members(evidence.cluster_of_class, published) > 1
-    return in_rows(rows_of_groups(evidence.cluster_of, mixed))
+    return in_rows(evidence, rows_of_groups(evidence.cluster_of, mixed))
 
 
 def _uniform_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence.cluster_of, evidence.sets, evidence.promise.l)
+    return shared_by_too_few(evidence, evidence.cluster_of, evidence.sets, evidence.promise.l)
 
 
 def _padded_clusters(evidence: Evidence) -> str | None:
     """People who never held an attribute hide nobody who did."""
-    return in_rows((evidence.cluster_of >= 0) & (evidence.sets < 0))
+    return in_rows(evidence, (evidence.cluster_of >= 0) & (evidence.sets < 0))
 
 
 def _lonely_rows(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence.class_of, evidence.users, evidence.promise.k)
+    return shared_by_too_few(evidence, evidence.class_of, evidence.users, evidence.promise.k)
 
 
 def _rare_words(evidence: Evidence) -> str | None:
@@ -267,7 +266,7 @@ def _rare_words(evidence: Evidence) -> str | None:
     rare = rows_of_groups(words, people < evidence.promise.k)
     sayers = np.repeat(np.arange(len(texts)), lengths)
     say_rare = np.bincount(sayers[rare], minlength=len(texts)) > 0
-    return in_rows(rows_of_groups(evidence.class_of, say_rare))
+    return in_rows(evidence, rows_of_groups(evidence.class_of, say_rare))
 
 
 def _uses(words: Longs, lengths: Longs, evidence: Evidence) -> tuple[Longs, Ints]:
@@ -280,11 +279,13 @@ def _uses(words: Longs, lengths: Longs, evidence: Evidence) -> tuple[Longs, Ints
 
 
 CLAUSES: Final = (
-    Clause("the promise is strict, terms or paper, with k of 2 or more", _unknown_promise),
+    Clause(
+        "the promise is strict, terms or paper, with k of 2 or more", _unknown_promise, joint=True
+    ),
     Clause("the columns are query, concepts, time, cluster: no user key", _other_columns),
     Clause("every row has four fields", _other_widths),
-    Clause("every row stands for one record of one person", _miscounted_rows),
-    Clause("every record read was published, withheld or rejected", _lost_records),
+    Clause("every row stands for one record of one person", _miscounted_rows, joint=True),
+    Clause("every record read was published, withheld or rejected", _lost_records, joint=True),
     Clause("rows are ordered by what they publish", _unsorted),
     Clause("every row says something", _empty_queries),
     Clause("times are months, days or hours, never full timestamps", _odd_times),
@@ -294,12 +295,18 @@ CLAUSES: Final = (
     Clause("rows without a cluster publish no concepts", _stray_concepts),
     Clause("every query says its concepts in plain words", _unsaid_concepts),
     Clause("no query holds a direct identifier", _identifiers),
-    Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True),
-    Clause("all rows of a cluster publish the same concepts", _mixed_clusters, K_ANONYMOUS),
-    Clause("every cluster hides at least {l} original sets", _uniform_clusters, K_ANONYMOUS, True),
+    Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True, True),
+    Clause(
+        "all rows of a cluster publish the same concepts", _mixed_clusters, K_ANONYMOUS, joint=True
+    ),
+    Clause(
+        "every cluster hides at least {l} original sets", _uniform_clusters, K_ANONYMOUS, True, True
+    ),
     Clause("only records with attributes have a cluster", _padded_clusters, K_ANONYMOUS, True),
-    Clause("every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True),
-    Clause("every word is used by at least {k} people", _rare_words, ("terms",), True),
+    Clause(
+        "every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True, True
+    ),
+    Clause("every word is used by at least {k} people", _rare_words, ("terms",), True, True),
     Clause("no time is finer than the day", _fine_times, ("terms",)),
 )
 """All that is promised, in the order in which it is judged and reported."""

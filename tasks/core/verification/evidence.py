@@ -6,11 +6,12 @@ is written down a second time, on purpose.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import Final
+from itertools import accumulate, chain, count
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,24 @@ class Promise:
     published: int
 
 
+class ReadBack(NamedTuple):
+    """A release as it was read back, and who stands behind its rows.
+
+    Attributes:
+        header: names of the columns.
+        rows: the rows below it, in the order of the file.
+        users: the person behind each row, shape (n,).
+        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
+        promise: what the release promises.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[tuple[str, ...]]
+    users: Ints
+    sets: Ints
+    promise: Promise
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """A release as read back; rows that publish the same are judged once, as a class.
@@ -47,6 +66,7 @@ class Evidence:
         cluster_of_class: cluster of each class, numbered from 0, or -1 for none.
         plain_words: gives the words of a concept, None if there is no such concept.
         find_identifiers: gives the direct identifiers in a text.
+        starts: first row of each release, if several are judged together.
     """
 
     header: Sequence[str] = field(repr=False)
@@ -59,9 +79,36 @@ class Evidence:
     cluster_of_class: Longs = field(repr=False)
     plain_words: Callable[[str], str | None]
     find_identifiers: Callable[[str], Sequence[object]]
+    starts: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[ReadBack],
+        promise: Promise,
+        *,
+        plain_words: Callable[[str], str | None],
+        find_identifiers: Callable[[str], Sequence[object]],
+    ) -> Evidence:
+        """One release, or several as if they were one; the columns are then the first one's."""
+        rows = list(chain.from_iterable(release.rows for release in releases))
+        classes, class_of = classify(rows)
+        return cls(
+            header=releases[0].header,
+            rows=rows,
+            users=np.concatenate([release.users for release in releases]),
+            sets=np.concatenate([release.sets for release in releases]),
+            promise=promise,
+            classes=classes,
+            class_of=class_of,
+            cluster_of_class=numbered((row[CLUSTER] for row in classes), none=""),
+            plain_words=plain_words,
+            find_identifiers=find_identifiers,
+            starts=tuple(accumulate([0, *(len(release.rows) for release in releases[:-1])])),
+        )
 
     @property
     def people_known(self) -> bool:
@@ -77,6 +124,12 @@ class Evidence:
     def cluster_of(self) -> Longs:
         """Cluster of each row, or -1, shape of `rows`."""
         return np.append(self.cluster_of_class, -1)[self.class_of]
+
+    def row_name(self, place: int) -> str:
+        """What a row is called in a fault; row 1 is the first below its file's header."""
+        release = bisect_right(self.starts, place)
+        number = place - self.starts[release - 1] + 1
+        return f"release {release} row {number}" if len(self.starts) > 1 else str(number)
 
 
 def classify(rows: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], Longs]:
@@ -109,15 +162,15 @@ def rows_of_groups(groups: Longs, chosen: Flags) -> Flags:
     return np.append(chosen, False)[groups]
 
 
-def in_rows(broken: Flags) -> str | None:
+def in_rows(evidence: Evidence, broken: Flags) -> str | None:
     """How many rows break a clause and which are the first; None if none does.
 
-    Row 1 is the first below the header. No cell is quoted: it may be a leaked name.
+    No cell is quoted: it may be a leaked name.
     """
     places = np.flatnonzero(broken)
     if not len(places):
         return None
-    first = [str(place + 1) for place in places[:EXAMPLES].tolist()]
+    first = [evidence.row_name(place) for place in places[:EXAMPLES].tolist()]
     more = ["..."] if len(places) > EXAMPLES else []
     noun = "row" if len(places) == 1 else "rows"
     return f"broken by {len(places)} {noun} ({', '.join(first + more)})"
@@ -126,7 +179,7 @@ def in_rows(broken: Flags) -> str | None:
 def in_classes(evidence: Evidence, broken: Iterable[bool]) -> str | None:
     """The same for a clause that was judged on every class."""
     flags = np.fromiter(broken, dtype=np.bool_, count=len(evidence.classes))
-    return in_rows(rows_of_groups(evidence.class_of, flags))
+    return in_rows(evidence, rows_of_groups(evidence.class_of, flags))
 
 
 def in_cells(evidence: Evidence, column: int, breaks: Callable[[str], bool]) -> str | None:
@@ -136,6 +189,7 @@ def in_cells(evidence: Evidence, column: int, breaks: Callable[[str], bool]) -> 
     return in_classes(evidence, map(verdicts.__getitem__, cells))
 
 
-def shared_by_too_few(groups: Longs, members: Ints, least: int) -> str | None:
+def shared_by_too_few(evidence: Evidence, groups: Longs, members: Ints, least: int) -> str | None:
     """The same for a clause that wants `least` distinct members behind every group of rows."""
-    return in_rows(rows_of_groups(groups, distinct_members(groups, members) < least))
+    few = distinct_members(groups, members) < least
+    return in_rows(evidence, rows_of_groups(groups, few))

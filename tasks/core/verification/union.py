@@ -1,0 +1,62 @@
+"""Proof that all releases of an edition together keep their promise, and each by itself.
+
+Each release is judged alone by every clause: then neither the difference of two releases nor what
+they have in common narrows a row to fewer people than the release that holds it. A clause on
+single rows, or on a file, holds for the union if it holds for each release; a clause on several
+rows, or on counts, is judged again on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from tasks.core.verification.clauses import broken_clauses, clauses_of
+from tasks.core.verification.evidence import Evidence, Promise, ReadBack
+
+
+def union_faults(
+    releases: Sequence[ReadBack],
+    promise: Promise,
+    *,
+    plain_words: Callable[[str], str | None],
+    find_identifiers: Callable[[str], Sequence[object]],
+) -> list[str]:
+    """One sentence per broken clause, of which release it is; an empty list is a proof.
+
+    Args:
+        releases: one or more, in the order of their numbers; a person has the same number in all
+            of them, an attribute set need not.
+        promise: what the edition promises, with the counts of the union; a release that itself
+            promises less is judged by this all the same.
+    """
+    gather = partial(Evidence.of, plain_words=plain_words, find_identifiers=find_identifiers)
+    clauses = clauses_of(promise)
+    found = []
+    for number, release in enumerate(releases, start=1):
+        alone = gather([release], _as_edition(release.promise, promise))
+        found += [f"release {number}: {fault}" for fault in broken_clauses(alone, clauses)]
+    together = gather(releases, promise)
+    joint = [clause for clause in clauses if clause.joint]
+    return found + [f"all releases: {fault}" for fault in broken_clauses(together, joint)]
+
+
+def union_promise(promises: Sequence[Promise]) -> Promise:
+    """What an edition promises if each release read what waited before it and new rows.
+
+    Rows that waited are read again by the next release, and count once in the union.
+    """
+    last = promises[-1]
+    waited = sum(promise.withheld for promise in promises[:-1])
+    return replace(
+        last,
+        read=sum(promise.read for promise in promises) - waited,
+        rejected=sum(promise.rejected for promise in promises),
+        published=sum(promise.published for promise in promises),
+    )
+
+
+def _as_edition(promise: Promise, edition: Promise) -> Promise:
+    """The counts of a release with the guarantee of the edition."""
+    return replace(promise, guarantee=edition.guarantee, k=edition.k, l=edition.l)
