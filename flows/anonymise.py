@@ -1,12 +1,16 @@
-"""The Prefect flow: `make_release` over the tasks of `tasks.steps`."""
+"""The Prefect flows: releases made by the tasks of `tasks.steps`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from prefect import flow
 
+from flows.batches import SETTLE_SECONDS, Growth, InboxRun, Order
 from flows.release import make_release
 from flows.screen import Screen
 from tasks import steps
@@ -39,6 +43,21 @@ class TaskRunner:
         steps.publish(bench, measures)
 
 
+@flow(
+    name="logveil-inbox",
+    flow_run_name="inbox-{edition}-k{settings.k}",
+    persist_result=False,
+    log_prints=False,
+)
+def anonymise_inbox(
+    settings: Settings, inbox: str, edition: Growth = "append", settle: float = SETTLE_SECONDS
+) -> dict[str, Any]:
+    """Release the complete files of an inbox."""
+    screen = _SCREEN.get() or Screen(quiet=True, stderr=True)
+    order = Order(settings, Path(inbox), edition, settle)
+    return InboxRun(order, TaskRunner(), screen).run().as_dict()
+
+
 def stop_embedded_servers() -> None:
     """Stop what Prefect started in this process; it does so itself only on a quiet exit."""
     # The server's code takes seconds to import, and a run against another server needs none.
@@ -48,10 +67,11 @@ def stop_embedded_servers() -> None:
         server.stop()
 
 
-def anonymise_with(settings: Settings, screen: Screen) -> dict[str, Any]:
-    """Run the flow in this process, showing its progress."""
+@contextmanager
+def shown_on(screen: Screen) -> Iterator[None]:
+    """Let flows of this process show their progress."""
     token = _SCREEN.set(screen)
     try:
-        return anonymise(settings)
+        yield
     finally:
         _SCREEN.reset(token)

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+from flows.interruption import interrupted, leave_at_once
 from tasks.core.errors import LogveilError
 
 if TYPE_CHECKING:
     from flows.screen import Screen
     from tasks.settings import Settings
 
+KEPT: Final = "nothing was published; what was read and compared is kept for the next run"
 EXAMPLES = """\
 examples:
   python -m flows.run                                 the shipped sample log, to ./release
@@ -70,29 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"logveil: {fault}", file=sys.stderr)
         return fault.exit_code
     except KeyboardInterrupt:
-        return _interrupted()
+        return interrupted(KEPT)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
     screen.summary(measures, settings.out)
     return 0
-
-
-def _interrupted() -> int:
-    print("logveil: interrupted; nothing was published", file=sys.stderr, flush=True)
-    return 130
-
-
-def _leave_at_once(out: str) -> NoReturn:
-    from pathlib import Path
-
-    from flows.anonymise import stop_embedded_servers
-    from tasks.adapters.release import discard_own_draft
-
-    discard_own_draft(Path(out))
-    stop_embedded_servers()
-    for worker in multiprocessing.active_children():
-        worker.kill()
-    os._exit(_interrupted())
 
 
 def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
@@ -103,10 +86,11 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any
         return make_release(Workbench(settings, screen.progress), BareRunner(), screen)
     from flows.prefect_environment import prepare
 
-    screen.say(prepare(lambda: _leave_at_once(settings.out)))
-    from flows.anonymise import anonymise_with
+    screen.say(prepare(lambda: leave_at_once([Path(settings.out)], KEPT)))
+    from flows.anonymise import anonymise, shown_on
 
-    return anonymise_with(settings, screen)
+    with shown_on(screen):
+        return anonymise(settings)
 
 
 if __name__ == "__main__":

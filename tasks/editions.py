@@ -1,13 +1,13 @@
 """Releases over time: what an edition holds, and where its releases lie.
 
-    OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, rejects.tsv
-    OUT/edition-0001/release-0002/    …
+OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, rejects.tsv
+OUT/edition-0001/release-0002/    …
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,9 +16,8 @@ import numpy as np
 
 from tasks.adapters import people
 from tasks.adapters.inbox import find_done
-from tasks.adapters.inputs import Fingerprint
 from tasks.adapters.ledger import Ledger
-from tasks.adapters.ledger_entries import Batch, Edition, Kind
+from tasks.adapters.ledger_entries import Batch, Edition, Kind, Release
 from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
@@ -42,17 +41,19 @@ class EditionState:
         batches: the files that came so far.
         waiting: rows that wait, by the digest of their file.
         clusters: published concepts by number.
-        sequence: number of the next release.
+        releases: what was published so far.
     """
 
     edition: Edition
     batches: tuple[Batch, ...] = ()
     waiting: Mapping[str, Longs] = field(default_factory=dict)
     clusters: Mapping[int, str] = field(default_factory=dict)
+    releases: tuple[Release, ...] = ()
 
     @property
     def sequence(self) -> int:
-        return 1 + max((b.release.sequence for b in self.batches if b.release), default=0)
+        """The number of the release to come."""
+        return self.releases[-1].sequence + 1 if self.releases else 1
 
     @property
     def folder(self) -> Path:
@@ -63,8 +64,8 @@ class EditionState:
 
     def release_files(self) -> list[Path]:
         """The release files of the edition so far."""
-        folders = [self.release_folder(number) for number in range(1, self.sequence)]
-        return [file for folder in folders for file in sorted(folder.glob("release.*"))]
+        folders = [self.release_folder(release.sequence) for release in self.releases]
+        return [release_file(folder) for folder in folders]
 
     def published_rows(self, taxonomy: Taxonomy) -> list[Ints]:
         """Concepts of the clusters by number - 1; a number never published has none."""
@@ -106,6 +107,7 @@ def current_state(ledger: Ledger, out: Path) -> EditionState | None:
         tuple(ledger.batches(edition)),
         ledger.waiting(edition),
         ledger.clusters(edition),
+        tuple(ledger.releases(edition)),
     )
 
 
@@ -150,5 +152,14 @@ def recover(ledger: Ledger, store: Path, out: Path) -> None:
 
 def register(store: Path, folder: Path) -> None:
     """Let `flows.verify` find the proof of a published folder."""
-    (file,) = folder.glob("release.*")
-    people.register(store, folder, file, "edition")
+    people.register(store, folder, release_file(folder), "edition")
+
+
+def release_file(folder: Path) -> Path:
+    """The one release in a folder."""
+    found = sorted(folder.glob("release.*"))
+    if len(found) != 1:
+        raise InputError(
+            f"{folder} should hold one release: put it back, or begin anew with --edition new"
+        )
+    return found[0]

@@ -57,7 +57,11 @@ class Workbench:
     @contained
     def handle(self, phase: str) -> str:
         """The name of a phase's result."""
-        return digest(phase, self._handles[phase])
+        return digest(phase, self._handles[phase], self._beside())
+
+    def _beside(self) -> str:
+        """What else decides results, beside files and settings."""
+        return ""
 
     @cached_property
     def _handles(self) -> dict[str, str]:

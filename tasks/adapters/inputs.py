@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters.logs.files import find_files
-from tasks.core.errors import InputError
+from tasks.core.errors import InputError, StillChanging
 from tasks.core.records import Longs, QueryLog
 
 
@@ -55,7 +55,7 @@ def refuse_changed(files: Sequence[Fingerprint]) -> None:
         except OSError:
             same = False
         if not same:
-            raise InputError(f"{file.name} changed while it was read: run again later")
+            raise StillChanging(f"{file.name} changed while it was read: run again later")
 
 
 def record_ids(files: Sequence[Fingerprint], log: QueryLog) -> Longs:

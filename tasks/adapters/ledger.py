@@ -92,6 +92,14 @@ class Ledger:
         """All batches of an edition in the order in which they came up first."""
         return [_batch_of(row) for row in self._rows(f"{BATCHES} ORDER BY id", _key(edition))]
 
+    def releases(self, edition: Edition) -> list[Release]:
+        """The releases of an edition, in order."""
+        rows = self._rows(
+            "SELECT sequence, digest FROM releases WHERE out = ? AND edition = ? ORDER BY sequence",
+            _key(edition),
+        )
+        return [Release(*row) for row in rows]
+
     def known(self, edition: Edition, sha: str) -> bool:
         """Whether a file needs nothing more: it was published, or it waits."""
         batch = self.batch(edition, sha)

@@ -29,6 +29,10 @@ class BadLog(InputError):
     """A log file cannot be used, whatever else is well."""
 
 
+class StillChanging(InputError):
+    """A log file changed while it was read; it may be complete later."""
+
+
 class NothingToRelease(LogveilError):
     """No release can hold the guarantee, for example with fewer than k users."""
 

@@ -1,0 +1,216 @@
+"""From an inbox to releases: file by file (append), or everything anew (new edition)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from flows.release import Runner, make_release
+from flows.screen import Screen
+from tasks.adapters import inbox as shelf
+from tasks.adapters.ledger import Ledger, open_ledger
+from tasks.adapters.locks import locked
+from tasks.core.errors import (
+    BadLog,
+    LogveilError,
+    StillChanging,
+    UnexpectedError,
+    VerificationFailed,
+)
+from tasks.edition_benches import AppendBench, EditionBench, NewEditionBench, read_alone
+from tasks.editions import (
+    EditionState,
+    current_state,
+    files_that_wait,
+    next_state,
+    recover,
+    refuse_other_settings,
+    shared_settings,
+)
+from tasks.settings import Settings
+
+Growth = Literal["append", "new"]
+SETTLE_SECONDS: Final = 2.0
+"""So long a file must not have changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked of a run.
+
+    Attributes:
+        settle: seconds for which a file must not have changed.
+    """
+
+    settings: Settings
+    inbox: Path
+    edition: Growth
+    settle: float
+
+    @property
+    def out(self) -> Path:
+        return Path(self.settings.out)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the files of an inbox; names and counts only."""
+
+    released: list[dict[str, Any]] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    exit_code: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class InboxRun:
+    """One look at an inbox; other runs may work on the same one."""
+
+    def __init__(self, order: Order, runner: Runner, screen: Screen) -> None:
+        self._order = order
+        self._settings = order.settings
+        self._runner = runner
+        self._screen = screen
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Release what is complete; each file is taken under the lock, then others may go on."""
+        step = self._append_next if self._order.edition == "append" else self._begin_anew
+        with open_ledger(Path(self._settings.store)) as ledger:
+            while self._locked(step, ledger):
+                pass
+        return self.outcome
+
+    def _locked(self, step: Callable[[Ledger], bool], ledger: Ledger) -> bool:
+        def waiting() -> None:
+            self._screen.say("another run is at work on this inbox; waiting for it")
+
+        with locked(self._order.inbox, waiting), locked(self._order.out, waiting):
+            recover(ledger, Path(self._settings.store), self._order.out)
+            return step(ledger)
+
+    def _append_next(self, ledger: Ledger) -> bool:
+        """Deal with the first file that is complete; False if there is none."""
+        path = next(iter(self._complete_files()), None)
+        if path is None:
+            return False
+        state = current_state(ledger, self._order.out)
+        state = state or next_state(ledger, self._settings, self._order.out, "append")
+        refuse_other_settings(state, self._settings)
+        sha = shelf.content_digest(path)
+        if ledger.known(state.edition, sha):
+            self._put_known_away(path, sha)
+        else:
+            self._append(ledger, state, path, sha)
+        return True
+
+    def _complete_files(self) -> list[Path]:
+        """Files that are to be dealt with, in the order of their names."""
+        complete, unfinished = shelf.complete_files(self._order.inbox, self._order.settle)
+        left = {*self.outcome.left, *(path.name for path in unfinished)}
+        self.outcome.left = sorted(left)
+        return [path for path in complete if path.name not in left]
+
+    def _put_known_away(self, path: Path, sha: str) -> None:
+        """A file that was dealt with before: by a run killed before it moved it, or given again."""
+        inbox = self._order.inbox
+        if shelf.find_done(inbox, sha) is None:
+            shelf.move_to_done(inbox, path, sha)
+        else:
+            shelf.move_to_known(inbox, path)
+        self.outcome.known.append(path.name)
+        self._screen.say(f"{path.name}: its content is known already; nothing is done with it")
+
+    def _append(self, ledger: Ledger, state: EditionState, path: Path, sha: str) -> None:
+        waiting, gone = files_that_wait(state, self._order.inbox)
+        for name in gone:
+            self._screen.say(f"done/{name} is gone: its rows go on waiting; put it back")
+        paths = [*waiting.values(), path]
+        bench = AppendBench(self._settings, state, ledger, paths, self._screen.progress)
+        if self._released(ledger, bench, path, sha):
+            shelf.move_to_done(self._order.inbox, path, sha)
+
+    def _released(self, ledger: Ledger, bench: EditionBench, path: Path, sha: str) -> bool:
+        """Release a file; one that cannot be used is put aside, one that changed is left."""
+        bench.label = f" {bench.state.sequence}"
+        self._screen.say(f"{path.name} → {bench.state.release_folder(bench.state.sequence)}")
+        try:
+            measures = make_release(bench, self._runner, self._screen)
+        except StillChanging:
+            self.outcome.left.append(path.name)
+            return False
+        except (BadLog, UnexpectedError, VerificationFailed) as fault:
+            self._put_bad_away(ledger, bench.state, path, sha, fault)
+            return False
+        self._note(path.name, measures)
+        return True
+
+    def _put_bad_away(
+        self, ledger: Ledger, state: EditionState, path: Path, sha: str, fault: LogveilError
+    ) -> None:
+        """It does not stop the others; if it is put back, it is tried again."""
+        ledger.fail(state.edition, sha, path.name, str(fault))
+        shelf.move_to_failed(self._order.inbox, path, str(fault))
+        self.outcome.failed[path.name] = str(fault)
+        self.outcome.exit_code = max(self.outcome.exit_code, fault.exit_code)
+        self._screen.say(f"{path.name}: put aside in failed/: {fault}")
+
+    def _note(self, name: str, measures: dict[str, Any]) -> None:
+        records, edition = measures["records"], measures["edition"]
+        self.outcome.released.append({"file": name, **edition, "records": records})
+        self._screen.say(
+            f"edition {edition['number']}, release {edition['release']}: "
+            f"{records['published']:,} rows published, {edition['waiting']:,} wait"
+        )
+
+    def _begin_anew(self, ledger: Ledger) -> bool:
+        """Release everything so far as a new edition, unless the current one is just that."""
+        order = self._order
+        current = current_state(ledger, order.out)
+        came = {path: shelf.content_digest(path) for path in self._complete_files()}
+        came = self._readable(ledger, current, came)
+        paths = [*shelf.kept(order.inbox), *came]
+        if not paths or self._is_current(current, paths):
+            self._screen.say("nothing new: the current edition holds every file")
+            return False
+        state = next_state(ledger, self._settings, order.out, "new")
+        bench = NewEditionBench(self._settings, state, ledger, paths, self._screen.progress)
+        bench.earlier = current
+        self._note(f"{len(paths)} files", make_release(bench, self._runner, self._screen))
+        for path, sha in came.items():
+            shelf.move_to_done(order.inbox, path, sha)
+        self._ask_to_withdraw(current)
+        return False
+
+    def _readable(
+        self, ledger: Ledger, current: EditionState | None, came: dict[Path, str]
+    ) -> dict[Path, str]:
+        """Those of the new files that can be read; the others are put aside."""
+        state = current or next_state(ledger, self._settings, self._order.out, "new")
+        readable = {}
+        for path, sha in came.items():
+            try:
+                read_alone(self._settings, path)
+                readable[path] = sha
+            except BadLog as fault:
+                self._put_bad_away(ledger, state, path, sha, fault)
+        return readable
+
+    def _is_current(self, current: EditionState | None, paths: list[Path]) -> bool:
+        if current is None or current.edition.kind != "new":
+            return False
+        held = {batch.sha for batch in current.batches if batch.state != "failed"}
+        same = current.edition.settings == shared_settings(self._settings)
+        whole = len(current.releases) == 1
+        return same and whole and {shelf.content_digest(path) for path in paths} == held
+
+    def _ask_to_withdraw(self, earlier: EditionState | None) -> None:
+        if earlier is not None:
+            self._screen.say(
+                f"withdraw {earlier.folder}: whoever holds both editions can intersect them"
+            )

@@ -1,0 +1,139 @@
+"""`python -m flows.inbox`: new files in a folder are released, one by one or as a new edition.
+
+Heavy libraries are imported only after the first line is on the screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence, Sized
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from flows.interruption import interrupted, leave_at_once
+from tasks.core.errors import LogveilError, UsageError
+
+if TYPE_CHECKING:
+    from flows.batches import Order, Outcome
+    from flows.screen import Screen
+
+KEPT: Final = "what was published stays, the other files are left for the next run"
+EXAMPLES = """\
+examples:
+  python -m flows.inbox --inbox incoming --out published      each new file is one more release
+  python -m flows.inbox --inbox incoming --out published --edition new    everything anew
+
+in --out: edition-0001/release-0001/ with release.tsv, measures.json, report.html, rejects.tsv, …
+in --inbox: files that were released move to done/ (keep them: rows that wait are read there
+again), files that cannot be used to failed/ beside the reason, files given twice to known/
+
+append: what was published stays as it is; a row that no k people share yet waits for a later
+file. new: everything so far is clustered and published as a whole; withdraw the edition before.
+
+exit codes: 0 everything complete was released, or there was nothing; 2 wrong usage or settings;
+3 a file was put aside, or something cannot be read or written; 4 (--edition new) nothing can be
+released; 5 verification failed, that release was not published; 130 interrupted; 1 anything else
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    from flows.options import add_release_options
+
+    made = argparse.ArgumentParser(
+        prog="python -m flows.inbox",
+        description="Release the log files that have come into a folder.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("--inbox", metavar="DIR", help="where log files come in")
+    made.add_argument("--out", metavar="DIR", help="where editions go (./release)")
+    made.add_argument("--edition", metavar="append|new", default="append", help="(append)")
+    made.add_argument(
+        "--settle", metavar="SECONDS", default="2", help="a file is complete once unchanged for (2)"
+    )
+    add_release_options(made)
+    shown = made.add_argument_group("what you see")
+    shown.add_argument("--quiet", action="store_true", help="errors only")
+    shown.add_argument("--json", action="store_true", help="what became of the files, as JSON")
+    shown.add_argument("--bare", action="store_true", help="the same phases without Prefect")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    options = parser().parse_args(arguments)
+    from flows.screen import Screen
+
+    screen = Screen(quiet=options.quiet, stderr=options.json)
+    try:
+        order = _order(options)
+        screen.say(f"logveil: {order.inbox} → {order.out}, k = {order.settings.k}")
+        outcome = _release(order, screen, bare=options.bare)
+    except LogveilError as fault:
+        print(f"logveil: {fault}", file=sys.stderr)
+        return fault.exit_code
+    except KeyboardInterrupt:
+        return interrupted(KEPT)
+    if options.json:
+        print(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False))
+    _say(outcome, screen)
+    return outcome.exit_code
+
+
+def _order(options: argparse.Namespace) -> Order:
+    """Check everything that was said; all faults come in one error."""
+    from flows.options import settings_from
+
+    faults = [] if options.inbox else ["name the folder of incoming files with --inbox"]
+    if options.edition not in ("append", "new"):
+        faults.append(f"edition must be append or new, not {options.edition!r}")
+    if options.edition == "append" and options.guarantee == "paper":
+        faults.append("guarantee paper promises nothing that could be kept: use --edition new")
+    try:
+        settle = max(0.0, float(options.settle))
+    except ValueError:
+        faults.append(f"settle must be a number, not {options.settle!r}")
+    try:
+        settings = settings_from(options)
+    except UsageError as fault:
+        faults.append(str(fault))
+    if faults:
+        raise UsageError("\n".join(faults))
+    from flows.batches import Order
+
+    return Order(settings, Path(options.inbox), options.edition, settle)
+
+
+def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
+    if bare:
+        from flows.batches import InboxRun
+        from flows.release import BareRunner
+
+        return InboxRun(order, BareRunner(), screen).run()
+    from flows.prefect_environment import prepare
+
+    screen.say(prepare(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
+    from flows.anonymise import anonymise_inbox, shown_on
+    from flows.batches import Outcome
+
+    with shown_on(screen):
+        told = anonymise_inbox(order.settings, str(order.inbox), order.edition, order.settle)
+    return Outcome(**told)
+
+
+def _say(outcome: Outcome, screen: Screen) -> None:
+    counts: dict[str, Sized] = {
+        "released": outcome.released,
+        "known already": outcome.known,
+        "put aside": outcome.failed,
+        "left for the next run": outcome.left,
+    }
+    told = [f"{len(files)} {what}" for what, files in counts.items() if files]
+    screen.say("files: " + (", ".join(told) or "none"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""What phases do otherwise for one more release of an edition (SPEC §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tasks.adapters.inputs import Fingerprint, refuse_changed
+from tasks.adapters.people import People, load_people
+from tasks.adapters.release import Draft
+from tasks.adapters.verifier import read_release, verify_union
+from tasks.containment import contained
+from tasks.core.append.intersection import PublishedRecords, intersection_risk
+from tasks.core.append.redact import redact_pool
+from tasks.core.append.settle import Settlement, settle
+from tasks.core.errors import BadLog, InputError
+from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
+from tasks.core.redaction.scrubbing import scrub
+from tasks.core.slots.members import members_of
+from tasks.core.slots.publish import publish_sets
+from tasks.core.verification.union import union_promise
+from tasks.editions import EditionState
+from tasks.memory import Memory
+from tasks.phases import read_files, refuse, wordnet
+from tasks.progress import Progress
+from tasks.settings import Settings
+
+
+@contained
+def read_pool(
+    settings: Settings,
+    memory: Memory,
+    files: Sequence[Fingerprint],
+    waiting: Mapping[str, Longs],
+    progress: Progress,
+) -> QueryLog:
+    """The rows that wait and all rows of the files that are new."""
+    try:
+        log = read_files(settings, memory, progress)
+    except InputError as fault:
+        raise BadLog(str(fault)) from None
+    refuse_changed(files)
+    new = np.array([file.digest not in waiting for file in files], dtype=np.bool_)
+    chosen = new[log.origins]
+    for place, file in enumerate(files):
+        if file.digest in waiting:
+            chosen |= (log.origins == place) & np.isin(log.rows, waiting[file.digest])
+    return log.only(chosen, new[log.reject_sources])
+
+
+@contained
+def settle_pool(
+    settings: Settings, table: RecordTable, clusters: Clusters, state: EditionState
+) -> Settlement:
+    """Find a place for each record: in a published cluster, in a new one, or nowhere yet."""
+    taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
+    rows = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
+    return settle(
+        table,
+        clusters,
+        rows,
+        state.published_rows(taxonomy),
+        taxonomy,
+        inclusive=inclusive,
+        k=settings.k,
+        l=settings.l,
+    )
+
+
+@contained
+def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Release:
+    """What each record publishes now; possibly nothing of any."""
+    from tasks.adapters.identifiers import load_identifier_finder
+
+    taxonomy = wordnet(settings.store).taxonomy
+    guarantee = "strict" if settings.guarantee == "strict" else "terms"
+    found = redact_pool(
+        table,
+        settlement,
+        taxonomy,
+        inclusive=settings.inclusive,
+        guarantee=guarantee,
+        k=settings.k,
+    )
+    return scrub(found, table.words, load_identifier_finder().find)
+
+
+@contained
+def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) -> int:
+    """Prove the draft alone and together with all earlier releases of its edition."""
+    from tasks.adapters.identifiers import load_identifier_finder
+
+    files = [*earlier, draft.release_path]
+    tables = [load_people(Path(settings.store), file) for file in files]
+    promises = [table.promise for table in tables]
+    faults = verify_union(
+        files,
+        list(zip(_numbered(tables), (t.sets for t in tables), promises, strict=True)),
+        union_promise(promises),
+        taxonomy=wordnet(settings.store).taxonomy,
+        identifiers=load_identifier_finder(),
+    )
+    refuse(draft, faults)
+    return promises[-1].published
+
+
+def _numbered(tables: Sequence[People]) -> list[Ints]:
+    """The people of several releases, numbered 0, 1, … alike in all of them."""
+    everybody = np.concatenate([table.users for table in tables])
+    _, numbers = np.unique(everybody, return_inverse=True)
+    bounds = np.cumsum([len(table.users) for table in tables])[:-1]
+    return np.split(numbers.astype(np.int32), bounds)
+
+
+@contained
+def intersect(settings: Settings, earlier: Sequence[Path], now: Path) -> dict[str, Any]:
+    """What somebody learns who still holds the earlier edition (SPEC §5)."""
+    store = Path(settings.store)
+    tables = [load_people(store, file) for file in (*earlier, now)]
+    users = _numbered(tables)
+    before = _published(earlier, tables[:-1], users[:-1])
+    after = _published([now], tables[-1:], users[-1:])
+    return dict(intersection_risk(before, after, k=settings.k)._asdict())
+
+
+def _published(
+    files: Sequence[Path], tables: Sequence[People], users: Sequence[Ints]
+) -> PublishedRecords:
+    """The records of some releases; rows that read alike are one class."""
+    numbers: dict[tuple[str, ...], int] = {}
+    rows = (row for file in files for row in read_release(file).rows)
+    classes = [numbers.setdefault(row, len(numbers)) for row in rows]
+    return PublishedRecords(
+        ids=np.concatenate([table.records for table in tables]),
+        classes=np.array(classes, dtype=np.int32),
+        users=np.concatenate(users),
+    )
