@@ -373,7 +373,7 @@ def test_a_process_killed_while_it_writes_leaves_a_committed_state(vault: Path, 
     for attempt in range(6):
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            process.stdout.readline()
+            assert process.stdout.readline()
             time.sleep(0.013 * attempt)
             process.kill()
             said = process.stdout.read().split()
