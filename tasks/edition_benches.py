@@ -207,7 +207,8 @@ class AppendBench(EditionBench):
 
     def _cluster(self) -> Settlement:
         clusters: Clusters = super()._cluster()
-        return pool_phases.settle_pool(self.settings, self.result("analyse"), clusters, self.state)
+        table = self.result("analyse")
+        return pool_phases.settle_pool(self.settings, table, clusters, self.state)
 
     def _redact(self) -> Release:
         return pool_phases.redact(self.settings, self.result("analyse"), self.result("cluster"))

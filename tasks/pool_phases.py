@@ -14,7 +14,7 @@ from tasks.adapters.release import Draft
 from tasks.adapters.verifier import read_release, verify_union
 from tasks.containment import contained
 from tasks.core.append.intersection import PublishedRecords, intersection_risk
-from tasks.core.append.redact import redact_pool
+from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
 from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
@@ -76,7 +76,7 @@ def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Re
     from tasks.adapters.identifiers import load_identifier_finder
 
     taxonomy = wordnet(settings.store).taxonomy
-    guarantee = "strict" if settings.guarantee == "strict" else "terms"
+    guarantee: KAnonymous = "strict" if settings.guarantee == "strict" else "terms"
     found = redact_pool(
         table,
         settlement,

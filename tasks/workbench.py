@@ -146,7 +146,7 @@ class Workbench:
     def _compare(self) -> phases.Comparison:
         return phases.compare(self.settings, self.memory, self.result("analyse"))
 
-    def _cluster(self) -> Clusters:
+    def _cluster(self) -> Any:
         return phases.cluster(self.settings, self.result("analyse"), self.result("compare"))
 
     def _redact(self) -> Release:

@@ -83,7 +83,9 @@ class BlobCache:
     def _open(self) -> Any:
         try:
             return self._opened()
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as fault:
+            if fault.sqlite_errorcode not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
             # Damaged beyond reading: nothing in it cannot be made again.
             shutil.rmtree(self._folder, ignore_errors=True)
             return self._opened()
