@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -23,7 +23,8 @@ from tasks.core.records import (
     Release,
 )
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
-from tasks.core.rows import split_rows
+from tasks.core.redaction.variants import Rows
+from tasks.core.rows import compress, split_rows
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
 
@@ -63,6 +64,18 @@ def rows_of(release: Release) -> list[Row]:
             strict=True,
         )
     ]
+
+
+def form_by_form(
+    row_of: Callable[[int, int], tuple[Sequence[int], Ints]],
+) -> Callable[[Ints, Ints], tuple[Rows, Rows]]:
+    """What `publish_each` asks for, from the terms and concepts of one form in its cluster."""
+
+    def rows_of(forms: Ints, labels: Ints) -> tuple[Rows, Rows]:
+        rows = [row_of(*pair) for pair in zip(forms.tolist(), labels.tolist(), strict=True)]
+        return compress([terms for terms, _ in rows]), compress([found for _, found in rows])
+
+    return rows_of
 
 
 def cut(time: int, precision: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tasks.core.clusters import people_per_label
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
+from tasks.core.rows import equal_sets, group_by, take_rows
 
 
 def count_release(
@@ -61,18 +62,19 @@ def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, fl
 
 def _unchanged(table: RecordTable, release: Release) -> Flags:
     """Records that publish all they said, and nothing else."""
-    pairs = np.stack([table.form_of, release.class_of], axis=1)
-    distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
-    same = [place >= 0 and _says(table, release, form, place) for form, place in distinct.tolist()]
-    return np.array(same, dtype=np.bool_)[inverse.ravel()]
-
-
-def _says(table: RecordTable, release: Release, form: int, place: int) -> bool:
-    items = slice(table.forms.item_offsets[form], table.forms.item_offsets[form + 1])
-    concepts = table.forms.item_concepts[items]
-    said = np.where(concepts >= 0, -1 - concepts, table.forms.item_words[items])
-    terms = release.terms[release.term_offsets[place] : release.term_offsets[place + 1]]
-    return set(said.tolist()) == set(terms.tolist())
+    records = np.flatnonzero(release.published)
+    first, pair_of = group_by(table.form_of[records], release.class_of[records])
+    forms, classes = table.form_of[records[first]], release.class_of[records[first]]
+    concepts = table.forms.item_concepts
+    items = np.where(concepts >= 0, -1 - concepts, table.forms.item_words)
+    item_offsets, item_places = take_rows(table.forms.item_offsets, forms)
+    term_offsets, term_places = take_rows(release.term_offsets, classes)
+    same = equal_sets(
+        (item_offsets, items[item_places]), (term_offsets, release.terms[term_places])
+    )
+    unchanged = np.zeros(len(table), dtype=np.bool_)
+    unchanged[records] = same[pair_of]
+    return unchanged
 
 
 def cluster_sizes(clusters: Clusters) -> Longs:

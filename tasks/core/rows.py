@@ -7,7 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, Ints, Longs
+from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, Flags, Ints, Longs
+
+VALUES = 2**32
+LOWEST_VALUE = -(2**31)
 
 
 def compress(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
@@ -29,6 +32,29 @@ def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     places = np.repeat(offsets[:-1][chosen] - new_offsets[:-1], lengths)
     return new_offsets, places + np.arange(new_offsets[-1])
+
+
+def owners(offsets: Longs) -> Longs:
+    """The row of each value."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def row_keys(rows: Longs, values: Ints | Longs) -> Longs:
+    """A number for each value of a row that sorts by row, then by value (of 32 bits)."""
+    return rows * VALUES + (values.astype(np.int64) - LOWEST_VALUE)
+
+
+def keyed_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
+    """Offsets and values of rows 0 … count - 1 from their keys, given row by row."""
+    rows, values = np.divmod(keys, VALUES)
+    return np.searchsorted(rows, np.arange(count + 1)), (values + LOWEST_VALUE).astype(np.int32)
+
+
+def equal_sets(left: tuple[Longs, Ints], right: tuple[Longs, Ints]) -> Flags:
+    """Whether row i of the left holds the same values as row i of the right, in any order."""
+    own, other = (row_keys(owners(offsets), values) for offsets, values in (left, right))
+    different = np.setxor1d(own, other) // VALUES
+    return np.asarray(np.bincount(different, minlength=len(left[0]) - 1) == 0)
 
 
 def group_by(*keys: Ints | Longs) -> tuple[Longs, Longs]:

@@ -17,6 +17,7 @@ from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.topics import TopicMap
 from tests import oracles
 from tests.random_logs import table_of, tables
+from tests.slow_redaction import form_by_form
 
 
 def no_topics(taxonomy: Taxonomy) -> TopicMap:
@@ -35,7 +36,7 @@ def one_cluster(table: RecordTable) -> Clusters:
 def publishing(table: RecordTable, concepts: list[int]) -> Release:
     """A release in which every record publishes the same concepts."""
     row = np.array(sorted(concepts), dtype=np.int32)
-    return publish_each(table, one_cluster(table), lambda form, label: ([0], row))
+    return publish_each(table, one_cluster(table), form_by_form(lambda form, label: ([0], row)))
 
 
 @given(st.data())
@@ -98,7 +99,9 @@ def test_a_withheld_record_costs_one_per_mention(taxonomy: Taxonomy) -> None:
         withheld=np.array([True]),
         centroids=np.zeros(0, dtype=np.int32),
     )
-    release = publish_each(table, withheld, lambda form, label: ([0], np.zeros(0, np.int32)))
+    release = publish_each(
+        table, withheld, form_by_form(lambda form, label: ([0], np.zeros(0, np.int32)))
+    )
     topics = TopicMap(("branch a",), np.array([0, 1, 0, 1, 1], dtype=np.uint32))
     centre = np.array([2], dtype=np.int32)
     loss = information_loss(table, release, centre, taxonomy, topics, inclusive=False)

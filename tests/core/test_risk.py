@@ -17,6 +17,7 @@ from tasks.core.redaction.variants import publish_each
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import table_of, tables
+from tests.slow_redaction import form_by_form
 
 
 def unclustered(table: RecordTable) -> Clusters:
@@ -34,7 +35,9 @@ def test_linkage_and_partial_knowledge_equal_counting(
     _, table = log
     terms = {form: sorted({form % 3, form % 5, 7})[:length] for form in range(len(table.forms))}
     none = np.zeros(0, dtype=np.int32)
-    release = publish_each(table, unclustered(table), lambda form, label: (terms[form], none))
+    release = publish_each(
+        table, unclustered(table), form_by_form(lambda form, label: (terms[form], none))
+    )
     rows: dict[int, set[int]] = defaultdict(set)
     raw: dict[int, set[int]] = defaultdict(set)
     knowing: list[dict[tuple[int, ...], set[int]]] = [defaultdict(set), defaultdict(set)]
@@ -82,7 +85,9 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
     # In canonical order: the row of a word alone, then the sets 1 and 2.
     published = {0: [near], 1: [best, -1 - 1], 2: [-1 - 3]}
     none = np.zeros(0, dtype=np.int32)
-    release = publish_each(table, unclustered(table), lambda form, label: (published[form], none))
+    release = publish_each(
+        table, unclustered(table), form_by_form(lambda form, label: (published[form], none))
+    )
     log = QueryLog(
         texts=np.array(["", "", ""], dtype=object),
         users=np.arange(3, dtype=np.int32),

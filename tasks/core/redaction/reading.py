@@ -8,15 +8,12 @@ import numpy as np
 
 from tasks.core.records import ATTRIBUTE, WORD, Floats, Ints, Longs, RecordTable
 from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
-from tasks.core.rows import group_by, take_rows
+from tasks.core.rows import VALUES, group_by, keyed_rows, owners, row_keys, take_rows
 
 UNSAID_PLACE = 1.0
 """Where a concept stands that no query of its row says: last."""
 DECIMALS = 9
 """Places are compared after rounding, so that ties go to the lower term."""
-TERMS = 2**32
-LOWEST_TERM = -(2**31)
-"""A term is a whole number of 32 bits, negative for a concept."""
 
 
 class Said(NamedTuple):
@@ -32,9 +29,8 @@ def said_terms(
 ) -> Said:
     """What the items of each query become, in their order: form forms[i] in cluster clusters[i]."""
     offsets, items = take_rows(table.forms.item_offsets, forms)
-    lengths = np.diff(offsets)
-    queries = np.repeat(np.arange(len(forms)), lengths)
-    places = (np.arange(len(items)) - offsets[queries] + 0.5) / lengths[queries]
+    queries = owners(offsets)
+    places = (np.arange(len(items)) - offsets[queries] + 0.5) / np.diff(offsets)[queries]
     kinds = table.forms.item_kinds[items]
     terms = table.forms.item_words[items].astype(np.int64)
     held = np.flatnonzero((kinds == ATTRIBUTE) & (clusters[queries] != NO_CLUSTER))
@@ -44,17 +40,6 @@ def said_terms(
     said = kinds == WORD
     said[held] = concepts >= 0
     return Said(queries[said], terms[said], places[said])
-
-
-def row_terms(rows: Longs, terms: Ints | Longs) -> Longs:
-    """A number for each term of a row that sorts by row, then by term."""
-    return rows * TERMS + (terms.astype(np.int64) - LOWEST_TERM)
-
-
-def terms_of_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
-    """The terms of rows 0 … count - 1 from their numbers, given row by row."""
-    rows, terms = np.divmod(keys, TERMS)
-    return np.searchsorted(rows, np.arange(count + 1)), (terms + LOWEST_TERM).astype(np.int32)
 
 
 def ordered_terms(
@@ -76,24 +61,17 @@ def ordered_terms(
     first, query_of = group_by(row_of[records], table.form_of[records])
     rows, forms = row_of[records[first]], table.form_of[records[first]]
     said = said_terms(table, forms, clusters[rows], published)
-    keys = row_terms(rows[said.queries], said.terms)
+    keys = row_keys(rows[said.queries], said.terms)
     weights = np.bincount(query_of, minlength=len(first))[said.queries]
     means = _mean_places(wanted, keys, weights, said.places)
-    order = np.lexsort((wanted, np.round(means, DECIMALS), wanted // TERMS))
-    return terms_of_rows(wanted[order], len(clusters))
+    order = np.lexsort((wanted, np.round(means, DECIMALS), wanted // VALUES))
+    return keyed_rows(wanted[order], len(clusters))
 
 
 def _wanted(words: tuple[Longs, Ints], concepts: tuple[Longs, Ints]) -> Longs:
     """The terms of all rows, ascending."""
-    every = np.arange(len(words[0]) - 1)
-    return np.unique(
-        np.concatenate(
-            [
-                row_terms(np.repeat(every, np.diff(words[0])), words[1]),
-                row_terms(np.repeat(every, np.diff(concepts[0])), -1 - concepts[1]),
-            ]
-        )
-    )
+    keys = [row_keys(owners(words[0]), words[1]), row_keys(owners(concepts[0]), -1 - concepts[1])]
+    return np.unique(np.concatenate(keys))
 
 
 def _mean_places(wanted: Longs, said: Longs, weights: Longs, places: Floats) -> Floats:

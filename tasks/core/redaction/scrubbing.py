@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -33,9 +35,10 @@ Find = Callable[[str], Sequence[Span]]
 
 def scrub(release: Release, words: Strings, find: Find) -> Release:
     """Drop the words of each class in which `find` sees an identifier; empty rows go."""
+    # Many classes differ by their times only.
+    scrubbed = cache(partial(_scrubbed, words=words, find=find))
     rows = [
-        _scrubbed(row.tolist(), words, find)
-        for row in split_rows(release.term_offsets, release.terms)
+        scrubbed(tuple(row.tolist())) for row in split_rows(release.term_offsets, release.terms)
     ]
     kept = np.array([len(row) > 0 for row in rows], dtype=np.bool_)
     term_offsets, terms = compress([row for row in rows if row])
@@ -54,17 +57,18 @@ def scrub(release: Release, words: Strings, find: Find) -> Release:
     )
 
 
-def _scrubbed(terms: list[int], words: Strings, find: Find) -> list[int]:
+def _scrubbed(terms: tuple[int, ...], words: Strings, find: Find) -> tuple[int, ...]:
     """The terms without those that take part in an identifier, looked at until none does."""
-    while True:
+    while max(terms, default=-1) >= 0:
         said = [words[term] if term >= 0 else CONCEPT_MARK for term in terms]
         spans = find(" ".join(said))
-        ends = np.cumsum([len(text) + 1 for text in said])
+        ends = accumulate(len(text) + 1 for text in said)
         named = [
             any(span.start < end - 1 and end - len(text) - 1 < span.end for span in spans)
-            for text, end in zip(said, ends.tolist(), strict=True)
+            for text, end in zip(said, ends, strict=True)
         ]
-        kept = [term for term, hit in zip(terms, named, strict=True) if term < 0 or not hit]
+        kept = tuple(term for term, hit in zip(terms, named, strict=True) if term < 0 or not hit)
         if len(kept) == len(terms):
-            return terms
+            break
         terms = kept
+    return terms

@@ -50,7 +50,10 @@ def share_words(
         The classes, and the units that share nothing with enough others (fewer than k people).
     """
     classes: list[SharedClass] = []
-    capped = [unit._replace(words=unit.words[:MOST_WORDS]) for unit in units]
+    capped = [
+        unit if len(unit.words) <= MOST_WORDS else unit._replace(words=unit.words[:MOST_WORDS])
+        for unit in units
+    ]
     left = _split(capped, (), k, is_filler, classes)
     return classes, left
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from tasks.core.records import WORD, Clusters, Flags, Ints, RecordTable, Release
 from tasks.core.redaction.published import PublishedSets
-from tasks.core.redaction.reading import row_terms, said_terms, terms_of_rows
+from tasks.core.redaction.reading import said_terms
 from tasks.core.redaction.variants import Rows, publish_each
-from tasks.core.rows import take_rows
+from tasks.core.rows import keyed_rows, owners, row_keys, take_rows
 
 
 def redact_by_terms(
@@ -47,10 +47,10 @@ def _terms(
     # The last entry is for concepts, which are negative and always stay.
     kept = np.append(shared, True)[np.maximum(said.terms, -1)]
     offsets, concepts = published.concepts(labels)
-    rows = np.repeat(np.arange(len(forms)), np.diff(offsets))
+    rows = owners(offsets)
     keys = np.concatenate(
-        [row_terms(said.queries[kept], said.terms[kept]), row_terms(rows, -1 - concepts)]
+        [row_keys(said.queries[kept], said.terms[kept]), row_keys(rows, -1 - concepts)]
     )
     by_row = keys[np.argsort(np.concatenate([said.queries[kept], rows]), kind="stable")]
     first = np.sort(np.unique(by_row, return_index=True)[1])
-    return terms_of_rows(by_row[first], len(forms))
+    return keyed_rows(by_row[first], len(forms))

@@ -85,8 +85,9 @@ def _medoid_marks(
     best = np.zeros(batch.candidates.shape, dtype=np.bool_)
     least = np.full(len(best), np.inf)
     starts, sizes = members.cluster_offsets[batch.clusters], members.cluster_sizes[batch.clusters]
+    by_frequency = members.by_frequency
     for rank in range(min(MOST_MEDOIDS, int(sizes.max()))):
-        ranked = members.by_frequency[starts + np.minimum(rank, sizes - 1)]
+        ranked = by_frequency[starts + np.minimum(rank, sizes - 1)]
         offsets, attributes = take_rows(members.offsets, ranked)
         rows = np.repeat(np.arange(len(ranked)), np.diff(offsets))
         classes = entries.classes[entries.of_attribute[attributes]]
