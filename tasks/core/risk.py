@@ -17,6 +17,9 @@ from tasks.core.rows import take_rows
 
 def linkage_risk(table: RecordTable, release: Release) -> dict[str, float]:
     """Expected and worst success of linkage per record, raw and released, 0 … 1."""
+    if not len(table):
+        names = ("raw_expected", "raw_worst", "released_expected", "released_worst")
+        return dict.fromkeys(names, 0.0)
     raw = _success(table.form_of, table.users, len(table.forms))
     released = _success(release.class_of, table.users, release.class_count)
     return {
