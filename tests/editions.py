@@ -1,0 +1,166 @@
+"""An edition made batch by batch in memory, as append mode makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
+from tasks.adapters.release import COLUMNS, render_classes
+from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.vocabulary import load_vocabulary
+from tasks.adapters.wordnet import WordNet
+from tasks.core.analysis import build_record_table
+from tasks.core.append.redact import KAnonymous, redact_pool
+from tasks.core.append.settle import Settlement, settle
+from tasks.core.attributes import AttributeFinder, Item
+from tasks.core.choices import Scope
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.problem import clusters_of, problem_of
+from tasks.core.concepts import measure_concepts
+from tasks.core.records import Ints, Longs, RecordTable, Release
+from tasks.core.redaction.scrubbing import scrub
+from tasks.core.slots.members import members_of
+from tasks.core.slots.publish import publish_sets
+from tasks.core.synthetic.log import synthetic_log
+from tasks.core.taxonomy import Taxonomy
+from tasks.core.topics import map_topics
+from tasks.core.verification.evidence import Promise, ReadBack
+from tasks.core.verification.union import union_faults, union_promise
+
+
+@dataclass(frozen=True)
+class Log:
+    """A whole log, analysed text by text; rows in the order of their times."""
+
+    taxonomy: Taxonomy
+    texts: list[str]
+    items: list[list[Item]]
+    text_of: Ints
+    users: Ints
+    times: Longs
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def table(self, rows: Longs) -> tuple[RecordTable, Longs]:
+        """The record table of some rows, and the row behind each of its records."""
+        used, text_of = np.unique(self.text_of[rows], return_inverse=True)
+        count = len(used)
+        # With one record per text, the users of the table tell the order of the texts.
+        every = np.arange(count, dtype=np.int32)
+        order = self._built(used, every, every, np.zeros(count, np.int64)).users
+        place = np.empty(count, dtype=np.int64)
+        place[order] = every
+        behind = np.lexsort((self.users[rows], self.times[rows], place[text_of]))
+        table = self._built(used, text_of.astype(np.int32), self.users[rows], self.times[rows])
+        return table, rows[behind]
+
+    def _built(self, used: Ints, text_of: Ints, users: Ints, times: Longs) -> RecordTable:
+        return build_record_table(
+            [self.texts[text] for text in used.tolist()],
+            [self.items[text] for text in used.tolist()],
+            text_of,
+            users,
+            times,
+            self.taxonomy,
+            stop_words=STOPS,
+            threshold=0.8,
+            inclusive=False,
+        )
+
+
+def generated_log(wordnet: WordNet, *, queries: int, users: int, scope: Scope) -> Log:
+    """A log of `flows.sample`, in the order of its times."""
+    rows = list(synthetic_log(load_vocabulary(), queries=queries, users=users, seed=5))
+    rows.sort(key=lambda row: (row.time, row.user, row.query))
+    topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
+    finder = AttributeFinder(wordnet.lexicon, topics.sensitive, scope, STOPS)
+    nlp = build_pipeline(load_identifier_finder(), finder, None)
+    normalised = [normalise(row.query) for row in rows]
+    texts, text_of = np.unique(np.array(normalised, dtype=object), return_inverse=True)
+    _, people = np.unique([row.user for row in rows], return_inverse=True)
+    return Log(
+        taxonomy=wordnet.taxonomy,
+        texts=texts.tolist(),
+        items=[list(row) for row in read_items(nlp, texts.tolist(), lambda *_: None)],
+        text_of=text_of.astype(np.int32),
+        users=people.astype(np.int32),
+        times=np.array([row.time for row in rows], dtype="datetime64[s]").astype(np.int64),
+    )
+
+
+@dataclass
+class Edition:
+    """What was published so far, release by release, and which rows of the log wait."""
+
+    log: Log
+    k: int
+    l: int = 1  # noqa: E741
+    guarantee: KAnonymous = "strict"
+    published: list[Ints] = field(default_factory=list)
+    waiting: Longs = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    releases: list[ReadBack] = field(default_factory=list)
+    rows: list[Longs] = field(default_factory=list)
+    """Rows of the log behind the rows of each release."""
+
+    def add(self, rows: Longs) -> None:
+        """One more release of new rows and those that wait."""
+        table, behind = self.log.table(np.sort(np.concatenate([self.waiting, rows])))
+        settled = self._settled(table)
+        found = redact_pool(
+            table,
+            settled,
+            self.log.taxonomy,
+            inclusive=False,
+            guarantee=self.guarantee,
+            k=self.k,
+        )
+        release = scrub(found, table.words, load_identifier_finder().find)
+        self.published = list(settled.rows)
+        self.waiting = np.sort(behind[~release.published])
+        records = self._write(table, release)
+        self.rows.append(behind[records])
+
+    def _settled(self, table: RecordTable) -> Settlement:
+        taxonomy = self.log.taxonomy
+        distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
+        problem = problem_of(table, distances, taxonomy, k=self.k, l=self.l)
+        clusters = clusters_of(table, adaptive_labels(problem), problem)
+        sets = publish_sets(members_of(table, clusters.labels), taxonomy)
+        return settle(
+            table, clusters, sets, self.published, taxonomy, inclusive=False, k=self.k, l=self.l
+        )
+
+    def _write(self, table: RecordTable, release: Release) -> Longs:
+        """Keep the release as it would be read back; returns the record behind each row."""
+        texts = render_classes(release, table, self.log.taxonomy)
+        published = np.flatnonzero(release.published).tolist()
+        records = sorted(published, key=lambda record: texts[release.class_of[record]])
+        promise = Promise(
+            guarantee=self.guarantee,
+            k=self.k,
+            l=self.l,
+            read=len(table),
+            rejected=0,
+            withheld=len(table) - len(records),
+            published=len(records),
+        )
+        rows = [texts[release.class_of[record]] for record in records]
+        users, sets = table.users[records], table.set_of[records]
+        self.releases.append(ReadBack(COLUMNS, rows, users, sets, promise))
+        return np.array(records, dtype=np.int64)
+
+    def faults(self) -> list[str]:
+        """What the verifier says of all releases so far."""
+        taxonomy = self.log.taxonomy
+        words = dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
+        promise = union_promise([release.promise for release in self.releases])
+        return union_faults(
+            self.releases,
+            promise,
+            plain_words=words.get,
+            find_identifiers=load_identifier_finder().find,
+        )
