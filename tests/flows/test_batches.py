@@ -34,7 +34,10 @@ def own_store(store: Path, tmp_path: Path) -> Path:
 
 def settings_for(paths: list[Path], store: Path, out: Path, method: str) -> Settings:
     return Settings(
-        logs=tuple(map(str, paths)), out=str(out), store=str(store), method=method  # type: ignore
+        logs=tuple(map(str, paths)),
+        out=str(out),
+        store=str(store),
+        method=method,  # type: ignore
     )
 
 

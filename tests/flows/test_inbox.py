@@ -130,7 +130,7 @@ def test_a_bad_file_does_not_stop_the_others(
 
 
 def test_rejected_rows_are_listed_once(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
+    first, _ = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
     first.write_text(first.read_text() + "1\t\t2006-03-01 10:00:00\n")
     site.run(capsys)
     listed = [(path.parent / "rejects.tsv").read_text().splitlines() for path in site.releases()]
@@ -165,7 +165,7 @@ def test_files_without_rows_are_done(site: Site, capsys: pytest.CaptureFixture[s
 def test_a_done_file_that_is_gone_goes_on_waiting(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
+    _, second = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
     second.rename(site.inbox / "second.part")
     site.run(capsys)
     waiting = site.waiting()
