@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering import block_search, blocks
 from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.between import between_sets, nearest_sets
 from tasks.core.clustering.block_search import cluster_block
-from tasks.core.clustering.cost_table import CostTable, nearest_sets
+from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.crossover import better_parts
 from tasks.core.clustering.exchanges import exchange_sets
 from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
@@ -98,7 +99,7 @@ def test_steps_keep_clusters_valid_and_never_cost_more(problem: Problem, which: 
     if not problem.solvable:
         return
     table = CostTable(problem)
-    between = table.between_sets()
+    between = between_sets(problem)
     near = nearest_sets(between, len(problem))
     openings = Openings(problem, between, near)
     start = mdav_labels(problem) if which % 2 else reverse_greedy_labels(problem, between, near)
@@ -220,15 +221,16 @@ def test_scattered_clusters_are_gone() -> None:
 def test_costs_are_those_of_the_formula(case: tuple[Taxonomy, object]) -> None:
     taxonomy, table = case
     problem = problem_from(taxonomy, table, k=2)  # type: ignore[arg-type]
-    costs, fast = problem.costs, CostTable(problem)
+    costs = problem.costs
+    between = between_sets(problem)
     centres = [costs.row(index) for index in range(len(problem))]
-    paid_for = fast.of_centres([*centres, np.zeros(0, dtype=np.int32)])
+    paid_for = CostTable(problem).of_centres([*centres, np.zeros(0, dtype=np.int32)])
     for place, row in enumerate(centres):
         for other, published in enumerate(centres):
             squares = costs.squares[np.ix_(row, published)]
             cost = float(squares.min(axis=1).sum() + squares.min(axis=0).sum())
             assert paid_for[place, other] == pytest.approx(cost * problem.counts[place], abs=1e-5)
-            assert fast.between_sets()[place, other] == pytest.approx(cost, abs=1e-5)
+            assert between[place, other] == pytest.approx(cost, abs=1e-5)
         assert paid_for[place, -1] == len(row) * problem.counts[place]
 
 

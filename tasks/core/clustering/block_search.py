@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.cost_table import CostTable, nearest_sets
+from tasks.core.clustering.between import between_sets, nearest_sets
+from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.crossover import better_parts
 from tasks.core.clustering.exchanges import exchange_sets
 from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
@@ -58,7 +59,7 @@ class _BlockSearch:
 
     def __init__(self, problem: Problem) -> None:
         self.table = CostTable(problem)
-        self.between = self.table.between_sets()
+        self.between = between_sets(problem)
         count = min(len(problem), max(LEAST_NEAR, NEAR_PER_USER * problem.k))
         self.near = nearest_sets(self.between, count)
         self.openings = Openings(problem, self.between, self.near)

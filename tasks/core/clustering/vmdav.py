@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.blocks import Run, here, in_blocks
-from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
@@ -28,7 +28,7 @@ def vmdav_labels(problem: Problem, run: Run = here) -> Ints:
 
 
 def _cluster_block(problem: Problem) -> Ints:
-    space = SetSpace(problem, CostTable(problem).between_sets())
+    space = SetSpace(problem, between_sets(problem))
     return vmdav(space, UserSizes(problem), len(problem))
 
 
