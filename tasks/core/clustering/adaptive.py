@@ -7,8 +7,8 @@ Sets choose among clusters as customers among facilities, and a facility needs k
 2. Rounds of `improvements` (move sets, dissolve clusters), `exchanges` and `openings`, all with
    the set that a cluster would publish for its centre; no step makes the partition worse.
 3. `crossover` with MDAV's clusters keeps whatever those do better.
-4. The same in blocks of whole clusters that cut across the first blocks, then shakes: scatter one
-   cluster in sixteen, improve, keep the components that came out cheaper; and again.
+4. More rounds, then shakes: scatter one cluster in sixteen, improve, keep the components that
+   came out cheaper; and again.
 5. Clusters are split wherever that costs nothing.
 
 Symmetric loss at k = 5 in shares of fixed MDAV's, on a generated log in scope `sensitive`, in
@@ -23,47 +23,16 @@ parts of sets as centres of openings (worse).
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from tasks.core.clustering.block_search import cluster_block, recluster_block
-from tasks.core.clustering.blocks import (
-    LARGEST_BLOCK,
-    Run,
-    here,
-    in_blocks,
-    joined,
-    taxonomic_order,
-)
-from tasks.core.clustering.problem import Problem, medoids, renumbered
-from tasks.core.records import Ints, Longs
+from tasks.core.clustering.block_search import cluster_block
+from tasks.core.clustering.blocks import Between, Run, here, in_blocks
+from tasks.core.clustering.problem import Problem, renumbered
+from tasks.core.records import Ints
 
 
-def adaptive_labels(problem: Problem, run: Run = here) -> Ints:
+def adaptive_labels(
+    problem: Problem, run: Run = here, sources: Sequence[Between] | None = None
+) -> Ints:
     """Cluster of each set; every cluster holds at least k users and l sets."""
-    labels = in_blocks(problem, cluster_block, run)
-    if not problem.solvable:
-        return labels
-    # Once more in blocks of whole clusters, which cut across the first blocks.
-    blocks = _blocks_of_clusters(problem, labels)
-    parts = ((problem.part(block), renumbered(labels[block])) for block in blocks)
-    return renumbered(joined(problem, blocks, run(_reclustered, parts)))
-
-
-def _reclustered(block: Problem, labels: Ints) -> Ints:
-    """Improve the clusters of a block, unless one of them makes it larger than can be searched."""
-    return recluster_block(block, labels) if len(block) <= 2 * LARGEST_BLOCK else labels
-
-
-def _blocks_of_clusters(problem: Problem, labels: Ints) -> list[Longs]:
-    """The sets of each block, ascending; clusters in the order of their medoids.
-
-    The first blocks hold what is close by its first attribute; these, by its last.
-    """
-    ranks = np.empty(len(problem), dtype=np.int64)
-    ranks[taxonomic_order(problem, last_first=True)] = np.arange(len(problem))
-    order = np.argsort(ranks[medoids(problem, labels)])
-    sizes = np.bincount(labels)[order]
-    count = -(-len(problem) // LARGEST_BLOCK)
-    block_of = np.empty(len(order), dtype=np.int64)
-    block_of[order] = (np.cumsum(sizes) - sizes) * count // len(problem)
-    return [np.flatnonzero(block_of[labels] == block) for block in np.unique(block_of)]
+    return renumbered(in_blocks(problem, cluster_block, run, sources))

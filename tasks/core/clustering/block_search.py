@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.between import between_sets, nearest_sets
+from tasks.core.clustering.between import nearest_sets
+from tasks.core.clustering.blocks import Between
 from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.crossover import better_parts
 from tasks.core.clustering.exchanges import exchange_sets
@@ -17,6 +18,7 @@ from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.clustering.spaces import SetSpace, UserSizes
+from tasks.core.costs import Costs
 from tasks.core.records import Ints
 
 LEAST_NEAR: Final = 64
@@ -34,22 +36,15 @@ CLUSTERS_AT_LEAST: Final = 600
 they stay within SHAKE_WORK."""
 
 
-def cluster_block(problem: Problem) -> Ints:
+def cluster_block(problem: Problem, between: Between) -> Ints:
     """Cluster of each set of a solvable block. Pure; blocks know nothing of each other."""
-    search = _BlockSearch(problem)
+    search = _BlockSearch(problem, between(problem))
     labels = reverse_greedy_labels(problem, search.between, search.near)
     found = search.improved(Partition(problem, search.table, labels), FIRST_ROUNDS)
     fixed = mdav(SetSpace(problem, search.between), UserSizes(problem), len(problem))
     # With the better parts of MDAV's clusters the result is never worse than those.
     found = better_parts(found, Partition(problem, search.table, fixed))
-    return found.labels.astype(np.int32)
-
-
-def recluster_block(problem: Problem, labels: Ints) -> Ints:
-    """Better labels of a block whose sets are in clusters already. Pure, too."""
-    search = _BlockSearch(problem)
-    found = search.improved(Partition(problem, search.table, labels), MOST_ROUNDS)
-    found = search.shaken(found)
+    found = search.shaken(search.improved(found, MOST_ROUNDS))
     search.openings.open_for_free(found)
     return found.labels.astype(np.int32)
 
@@ -57,9 +52,9 @@ def recluster_block(problem: Problem, labels: Ints) -> Ints:
 class _BlockSearch:
     """The steps of the search, with what they need to know of the block."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, between: Costs) -> None:
         self.table = CostTable(problem)
-        self.between = between_sets(problem)
+        self.between = between
         count = min(len(problem), max(LEAST_NEAR, NEAR_PER_USER * problem.k))
         self.near = nearest_sets(self.between, count)
         self.openings = Openings(problem, self.between, self.near)
