@@ -25,9 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tasks.core.clustering import blocks
 from tasks.core.clustering.block_search import cluster_block
 from tasks.core.clustering.blocks import Between, Run, here, in_blocks
 from tasks.core.clustering.problem import Problem, renumbered
+from tasks.core.clustering.seams import improved_across
 from tasks.core.records import Ints
 
 
@@ -35,4 +37,7 @@ def adaptive_labels(
     problem: Problem, run: Run = here, sources: Sequence[Between] | None = None
 ) -> Ints:
     """Cluster of each set; every cluster holds at least k users and l sets."""
-    return renumbered(in_blocks(problem, cluster_block, run, sources))
+    labels = in_blocks(problem, cluster_block, run, sources)
+    if problem.solvable and len(problem) > blocks.LARGEST_BLOCK:
+        labels = improved_across(problem, labels, run)
+    return renumbered(labels)

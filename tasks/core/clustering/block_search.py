@@ -10,13 +10,13 @@ from tasks.core.clustering.between import nearest_sets
 from tasks.core.clustering.blocks import Between
 from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.crossover import better_parts
-from tasks.core.clustering.exchanges import exchange_sets
-from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.clustering.improvements import scatter_clusters
 from tasks.core.clustering.mdav import mdav
 from tasks.core.clustering.openings import Openings
 from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
+from tasks.core.clustering.rounds import STEPS, improved
 from tasks.core.clustering.spaces import SetSpace, UserSizes
 from tasks.core.costs import Costs
 from tasks.core.records import Ints
@@ -24,8 +24,6 @@ from tasks.core.records import Ints
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4
 """A new cluster of k people takes from the 64 or 4k sets nearest to its centre."""
-WORTHWHILE: Final = 1e-3
-"""Rounds of improvement end when one saves less than this share."""
 FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 3
 SHAKEN: Final = 16
 """A shake scatters one cluster in so many."""
@@ -60,16 +58,8 @@ class _BlockSearch:
         self.openings = Openings(problem, self.between, self.near)
 
     def improved(self, partition: Partition, most_rounds: int) -> Partition:
-        """The partition after rounds of all steps, while they are worth it."""
-        for _ in range(most_rounds):
-            before = partition.total
-            move_sets(partition)
-            dissolve_clusters(partition)
-            exchange_sets(partition)
-            self.openings.open_clusters(partition)
-            if before - partition.total <= WORTHWHILE * before:
-                break
-        return partition
+        """The partition after rounds of all steps."""
+        return improved(partition, (*STEPS, self.openings.open_clusters), most_rounds)
 
     def shaken(self, partition: Partition) -> Partition:
         """Scatter some clusters, improve again, keep what has become better; and again."""

@@ -53,10 +53,10 @@ def in_blocks(
     betweens = sources or [between_sets] * len(blocks)
     parts = zip(blocks, betweens, strict=True)
     arguments = ((problem.part(block), method, between) for block, between in parts)
-    return _joined(problem, blocks, run(_cluster, arguments))
+    return joined(problem, blocks, run(_cluster, arguments))
 
 
-def _joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
+def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
     """One numbering for the clusters of all blocks."""
     labels = withheld_labels(problem)
     next_label = 0

@@ -10,16 +10,20 @@ from tasks.core.records import Ints, Longs
 NONE = -1
 
 
-def taxonomic_order(problem: Problem) -> tuple[Longs, Longs]:
+def taxonomic_order(problem: Problem, *, last_first: bool = False) -> tuple[Longs, Longs]:
     """The sets in order, and the rank of the parting before each of them (low: near the top).
 
     Sets are ordered by the place of their first attribute in a depth-first walk of the taxonomy,
     then of the next, then by number. A parting at an earlier attribute ranks first, then one
-    where the paths of the two attributes have less in common.
+    where the paths of the two attributes have less in common. With `last_first` the walk is
+    taken backwards, and sets are ordered by what is their last attribute otherwise.
     """
     # Paths in lexicographic order are a depth-first walk.
     paths, places = np.unique(problem.paths, axis=0, return_inverse=True)
-    rows = _attribute_places(problem, places.ravel())
+    places = places.ravel()
+    if last_first:
+        paths, places = paths[::-1], len(paths) - 1 - places
+    rows = _attribute_places(problem, places)
     order = np.lexsort(rows.T[::-1])
     return order, np.append(0, _partings(rows[order], paths))
 
