@@ -17,13 +17,17 @@ from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.blocks import Between, compared_sets, cut
+from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.seams import improved_across
 from tasks.core.clustering.taxonomic_order import taxonomic_order
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tests.clusterings import assert_valid
 from tests.random_logs import table_of
 from tests.strategies import Row, problem_from, problems
 
@@ -158,3 +162,19 @@ def kept(block: Problem) -> Between:
         return costs
 
     return source
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(most=60), st.integers(6, 20))
+def test_exchanges_between_blocks_keep_clusters_valid_and_cost_no_more(
+    problem: Problem, largest: int
+) -> None:
+    if not problem.solvable:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "LARGEST_BLOCK", largest)
+        before = mdav_labels(problem)
+        after = improved_across(problem, before, blocks.here)
+    assert_valid(problem, after)
+    table = CostTable(problem)
+    assert Partition(problem, table, after).total <= Partition(problem, table, before).total + 1e-4

@@ -24,7 +24,7 @@ from tasks.core.records import Ints
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4
 """A new cluster of k people takes from the 64 or 4k sets nearest to its centre."""
-FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 3
+FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 5
 SHAKEN: Final = 16
 """A shake scatters one cluster in so many."""
 MOST_SHAKES: Final = 24

@@ -5,7 +5,11 @@ other. So time and memory grow with the log, not with its square. (Ordering by t
 attribute first scatters what belongs together: measured, it costs 3 % more.)
 
 Cuts are made where the taxonomy parts, not by count, so that they stay where they are when the log
-grows, and pairs of old sets that meet in a block have met before.
+grows, and pairs of old sets that meet in a block have met before. Measured on 100,000 queries in
+scope `all` (nine blocks of 1,903 to 3,754 sets): without a random twentieth of the records all cuts
+are the same, and 5.7 % of the pairs within blocks are new, all of them with a new set; without the
+last twentieth, 8.6 %. A cut moves if a higher parting comes into the middle third: that was so in
+none of twelve more such trials, but in two of twelve on random sets of nouns.
 """
 
 from __future__ import annotations
