@@ -38,7 +38,7 @@ def renamed_users(problem: Problem, names: list[int]) -> Problem:
         counts=problem.counts,
         user_offsets=problem.user_offsets,
         users=np.array([user for row in rows for user in row], dtype=np.int32),
-        places=problem.places,
+        paths=problem.paths,
         k=problem.k,
         l=problem.l,
     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.problem import problem_of
+from tasks.core.clustering.between import between_sets
+from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.concepts import measure_concepts
+from tasks.core.costs import Costs
 from tasks.core.records import Ints
 from tasks.core.taxonomy import build_taxonomy
 from tasks.workers import running_blocks
@@ -29,6 +34,37 @@ def test_results_come_in_order(workers: int) -> None:
 def test_one_and_two_workers_find_the_same_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     """With small blocks: what is cut into blocks does not depend on who works on them."""
     monkeypatch.setattr(blocks, "LARGEST_BLOCK", 20)
+    problem = problem_of_many_blocks()
+    labels = []
+    for workers in (1, 2):
+        with running_blocks(workers) as run:
+            labels.append(adaptive_labels(problem, run).tolist())
+    assert labels[0] == labels[1]
+
+
+def test_workers_read_what_is_known_of_a_block(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 20)
+    problem = problem_of_many_blocks()
+    sources = []
+    for number, block in enumerate(blocks.cut(problem)):
+        sources.append(KnownCosts(tmp_path / f"{number}.npy"))
+        np.save(sources[-1].path, between_sets(problem.part(block)))
+    with running_blocks(2) as run:
+        labels = adaptive_labels(problem, run, sources)
+    assert labels.tolist() == adaptive_labels(problem).tolist()
+
+
+@dataclass(frozen=True)
+class KnownCosts:
+    path: Path
+
+    def __call__(self, block: Problem) -> Costs:
+        return np.asarray(np.load(self.path), dtype=np.float32)
+
+
+def problem_of_many_blocks() -> Problem:
     names = [f"c{n}.n.01" for n in range(60)]
     parents = [[]] + [[(n - 1) // 3] for n in range(1, 60)]
     taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="")
@@ -37,8 +73,4 @@ def test_one_and_two_workers_find_the_same_clusters(monkeypatch: pytest.MonkeyPa
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
     problem = problem_of(table, distances, taxonomy, k=3, l=1)
     assert len(blocks.cut(problem)) > 2
-    labels = []
-    for workers in (1, 2):
-        with running_blocks(workers) as run:
-            labels.append(adaptive_labels(problem, run).tolist())
-    assert labels[0] == labels[1]
+    return problem

@@ -47,13 +47,13 @@ class ConceptDistances:
         return sparse.csr_matrix((1.0 - self.matrix >= threshold).astype(np.float32))
 
     def in_classes(self, sets: AttributeSets) -> AttributeSets:
-        """The sets as rows of `matrix`.
+        """The sets as rows of `matrix`, in the order of their concepts.
 
-        No set names a class twice: its members would have been one group in Algorithm 1.
+        Not by number of class: that depends on what else is in the log, and sums over a set
+        must not, to the last bit. No set names a class twice: its members would have been one
+        group in Algorithm 1.
         """
-        rows = np.repeat(np.arange(len(sets)), sets.sizes)
-        classes = self.class_of(sets.concepts)
-        return AttributeSets(sets.offsets, classes[np.lexsort((classes, rows))])
+        return AttributeSets(sets.offsets, self.class_of(sets.concepts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

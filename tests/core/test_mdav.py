@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.mdav import mdav, mdav_labels
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, UserSizes
@@ -77,7 +77,7 @@ def test_every_cluster_holds_k_people_and_l_sets(problem: Problem) -> None:
 @given(problems(), st.data())
 def test_the_medoid_follows_the_remaining_sets(problem: Problem, data: st.DataObject) -> None:
     """Distances from the centre are those from the set that costs the remaining records least."""
-    between = CostTable(problem).between_sets()
+    between = between_sets(problem)
     space = SetSpace(problem, between)
     remaining = np.arange(len(problem))
     while len(remaining):

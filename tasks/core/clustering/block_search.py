@@ -6,24 +6,25 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.cost_table import CostTable, nearest_sets
+from tasks.core.clustering.between import nearest_sets
+from tasks.core.clustering.blocks import Between
+from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.crossover import better_parts
-from tasks.core.clustering.exchanges import exchange_sets
-from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
+from tasks.core.clustering.improvements import scatter_clusters
 from tasks.core.clustering.mdav import mdav
 from tasks.core.clustering.openings import Openings
 from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
+from tasks.core.clustering.rounds import STEPS, improved
 from tasks.core.clustering.spaces import SetSpace, UserSizes
+from tasks.core.costs import Costs
 from tasks.core.records import Ints
 
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4
 """A new cluster of k people takes from the 64 or 4k sets nearest to its centre."""
-WORTHWHILE: Final = 1e-3
-"""Rounds of improvement end when one saves less than this share."""
-FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 3
+FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 5
 SHAKEN: Final = 16
 """A shake scatters one cluster in so many."""
 MOST_SHAKES: Final = 24
@@ -33,22 +34,15 @@ CLUSTERS_AT_LEAST: Final = 600
 they stay within SHAKE_WORK."""
 
 
-def cluster_block(problem: Problem) -> Ints:
+def cluster_block(problem: Problem, between: Between) -> Ints:
     """Cluster of each set of a solvable block. Pure; blocks know nothing of each other."""
-    search = _BlockSearch(problem)
+    search = _BlockSearch(problem, between(problem))
     labels = reverse_greedy_labels(problem, search.between, search.near)
     found = search.improved(Partition(problem, search.table, labels), FIRST_ROUNDS)
     fixed = mdav(SetSpace(problem, search.between), UserSizes(problem), len(problem))
     # With the better parts of MDAV's clusters the result is never worse than those.
     found = better_parts(found, Partition(problem, search.table, fixed))
-    return found.labels.astype(np.int32)
-
-
-def recluster_block(problem: Problem, labels: Ints) -> Ints:
-    """Better labels of a block whose sets are in clusters already. Pure, too."""
-    search = _BlockSearch(problem)
-    found = search.improved(Partition(problem, search.table, labels), MOST_ROUNDS)
-    found = search.shaken(found)
+    found = search.shaken(search.improved(found, MOST_ROUNDS))
     search.openings.open_for_free(found)
     return found.labels.astype(np.int32)
 
@@ -56,24 +50,16 @@ def recluster_block(problem: Problem, labels: Ints) -> Ints:
 class _BlockSearch:
     """The steps of the search, with what they need to know of the block."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, between: Costs) -> None:
         self.table = CostTable(problem)
-        self.between = self.table.between_sets()
+        self.between = between
         count = min(len(problem), max(LEAST_NEAR, NEAR_PER_USER * problem.k))
         self.near = nearest_sets(self.between, count)
         self.openings = Openings(problem, self.between, self.near)
 
     def improved(self, partition: Partition, most_rounds: int) -> Partition:
-        """The partition after rounds of all steps, while they are worth it."""
-        for _ in range(most_rounds):
-            before = partition.total
-            move_sets(partition)
-            dissolve_clusters(partition)
-            exchange_sets(partition)
-            self.openings.open_clusters(partition)
-            if before - partition.total <= WORTHWHILE * before:
-                break
-        return partition
+        """The partition after rounds of all steps."""
+        return improved(partition, (*STEPS, self.openings.open_clusters), most_rounds)
 
     def shaken(self, partition: Partition) -> Partition:
         """Scatter some clusters, improve again, keep what has become better; and again."""

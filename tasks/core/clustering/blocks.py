@@ -1,27 +1,38 @@
 """Large logs in blocks: sets that stand together in the taxonomy are clustered together.
 
-Sets are ordered by the place of their first attribute in a depth-first walk of the taxonomy, then
-of the next; the order is cut into blocks of equal size, which do not know of each other. So time
-and memory grow with the log, not with its square. (Ordering by the most frequent attribute first
-scatters what belongs together: measured, it costs 3 % more.)
+Sets are ordered along the taxonomy, and the order is cut into blocks, which do not know of each
+other. So time and memory grow with the log, not with its square. (Ordering by the most frequent
+attribute first scatters what belongs together: measured, it costs 3 % more.)
+
+Cuts are made where the taxonomy parts, not by count, so that they stay where they are when the log
+grows, and pairs of old sets that meet in a block have met before. Measured on 100,000 queries in
+scope `all` (nine blocks of 1,903 to 3,754 sets): without a random twentieth of the records all cuts
+are the same, and 5.7 % of the pairs within blocks are new, all of them with a new set; without the
+last twentieth, 8.6 %. A cut moves if a higher parting comes into the middle third: that was so in
+none of twelve more such trials, but in two of twelve on random sets of nouns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
 from typing import Any, Final
 
 import numpy as np
 
+from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem, medoids, withheld_labels
+from tasks.core.clustering.spaces import UserSizes
+from tasks.core.clustering.taxonomic_order import taxonomic_order
+from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
 
 LARGEST_BLOCK: Final = 4000
-Method = Callable[[Problem], Ints]
+Between = Callable[[Problem], Costs]
+"""Gives the costs between the sets of a problem, as `between_sets` does; read or computed where
+the block is clustered, so it must be picklable if that is another process."""
+Method = Callable[[Problem, Between], Ints]
 """Labels of the sets of a solvable problem."""
-
-
 Run = Callable[[Callable[..., Ints], Iterable[tuple[Any, ...]]], Iterable[Ints]]
 """Calls a function with each of some arguments, here or elsewhere; results come in order."""
 
@@ -31,12 +42,22 @@ def here(function: Callable[..., Ints], arguments: Iterable[tuple[Any, ...]]) ->
     return starmap(function, arguments)
 
 
-def in_blocks(problem: Problem, method: Method, run: Run) -> Ints:
-    """Cluster a problem block by block; everything is withheld if no cluster is possible."""
+def in_blocks(
+    problem: Problem, method: Method, run: Run, sources: Sequence[Between] | None = None
+) -> Ints:
+    """Cluster a problem block by block; everything is withheld if no cluster is possible.
+
+    Args:
+        sources: for each block of `cut` where the costs between its `compared_sets` come from;
+            they are computed if nothing is given.
+    """
     if not problem.solvable:
         return withheld_labels(problem)
     blocks = cut(problem)
-    return joined(problem, blocks, run(_cluster, ((problem.part(b), method) for b in blocks)))
+    betweens = sources or [between_sets] * len(blocks)
+    parts = zip(blocks, betweens, strict=True)
+    arguments = ((problem.part(block), method, between) for block, between in parts)
+    return joined(problem, blocks, run(_cluster, arguments))
 
 
 def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
@@ -51,47 +72,51 @@ def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Int
 
 def cut(problem: Problem) -> list[Longs]:
     """The sets of each block, ascending; every block is solvable if the whole is."""
-    pieces = np.array_split(taxonomic_order(problem), -(-len(problem) // LARGEST_BLOCK))
-    blocks: list[Longs] = []
-    waiting = np.zeros(0, dtype=np.int64)
-    for piece in pieces:
-        waiting = np.sort(np.concatenate([waiting, piece]))
-        if problem.is_enough(waiting):
-            blocks.append(waiting)
-            waiting = np.zeros(0, dtype=np.int64)
-    if len(waiting):
-        blocks[-1] = np.sort(np.concatenate([blocks[-1], waiting]))
-    return blocks
+    return list(_stretches(problem, *taxonomic_order(problem)))
 
 
-def taxonomic_order(problem: Problem, *, last_first: bool = False) -> Longs:
-    """The sets ordered by the places of their attributes, from the first or from the last one."""
-    costs = problem.costs
-    sizes = np.diff(costs.offsets)
-    rows = np.repeat(np.arange(len(problem)), sizes)
-    places = problem.places[costs.classes] * (-1 if last_first else 1)
-    order = np.lexsort((places, rows))
-    table = np.full((len(problem), int(sizes.max(initial=0))), -len(problem.places))
-    table[rows, np.arange(len(rows)) - costs.offsets[:-1][rows]] = places[order]
-    return np.asarray(np.lexsort(table.T[::-1]))
+def _stretches(problem: Problem, order: Longs, partings: Longs) -> Iterator[Longs]:
+    """Cut a stretch of the order in two, and each part again, until it is small enough."""
+    place = _where_to_cut(problem, order, partings) if len(order) > LARGEST_BLOCK else None
+    if place is None:
+        yield np.sort(order)
+        return
+    yield from _stretches(problem, order[:place], partings[:place])
+    yield from _stretches(problem, order[place:], partings[place:])
 
 
-def _cluster(block: Problem, method: Method) -> Ints:
-    """Cluster one block; of one that had to grow too large, sets of busy users come last.
+def _where_to_cut(problem: Problem, order: Longs, partings: Longs) -> int | None:
+    """The place in the middle third that parts highest, ties nearest to the middle.
 
-    A block grows beyond measure only where few people hold very many sets. As many sets as a
-    block may hold are clustered, of every user about as many; the others join what is nearest.
+    Both parts must be solvable. Where few people hold very many sets, that may be possible
+    outside the middle third alone, or nowhere.
     """
-    if len(block) <= LARGEST_BLOCK:
-        return method(block)
-    core = _core(block)
+    sizes, count = UserSizes(problem), len(order)
+    solvable = np.arange(sizes.needed(order), count - sizes.needed(order[::-1]) + 1)
+    inner = solvable[(3 * solvable >= count) & (3 * solvable <= 2 * count)]
+    if not len(inner):
+        return int(solvable[np.argmin(abs(2 * solvable - count))]) if len(solvable) else None
+    return int(inner[np.lexsort((abs(2 * inner - count), partings[inner]))[0]])
+
+
+def _cluster(block: Problem, method: Method, between: Between) -> Ints:
+    """Cluster what is compared of a block; other sets join what is nearest."""
+    compared = compared_sets(block)
+    if len(compared) == len(block):
+        return method(block, between)
     labels = withheld_labels(block)
-    labels[core] = method(block.part(core))
+    labels[compared] = method(block.part(compared), between)
     return _join_nearest(block, labels)
 
 
-def _core(block: Problem) -> Longs:
-    """LARGEST_BLOCK sets, or as many more as a cluster needs, ascending."""
+def compared_sets(block: Problem) -> Longs:
+    """The sets of a block that are compared with each other, ascending: nearly always all.
+
+    A block grows too large only where few people hold very many sets. Then as many sets as a
+    block may hold, or as many more as a cluster needs, are taken, of every user about as many.
+    """
+    if len(block) <= LARGEST_BLOCK:
+        return np.arange(len(block))
     order = _round_robin(block)
     count = LARGEST_BLOCK
     while not block.is_enough(order[:count]):

@@ -1,7 +1,8 @@
 """Exchanges between clusters that can spare nothing (see `improvements` for what steps keep).
 
 A cluster of just k people cannot give a set away unless it gets one for it: cluster A gives a
-set to B and gets one from B in return, or from any cluster that can spare it.
+set to B and gets one from B in return, or from any cluster that can spare it. Only pairs of
+clusters are looked at of which one holds a set that would cost less in the other.
 """
 
 from __future__ import annotations
@@ -12,48 +13,61 @@ from tasks.core.clustering.improvements import descending
 from tasks.core.clustering.partition import Partition
 from tasks.core.costs import Costs
 from tasks.core.records import Longs
+from tasks.core.rows import take_rows
 
 
 def exchange_sets(partition: Partition) -> None:
     """Make the exchanges that save most, each cluster taking part in one at most."""
-    changes = partition.costs - partition.own_costs[:, None]
-    changes[np.arange(len(changes)), partition.labels] = np.inf
-    giving = _least_by_giver(partition, changes)
-    source, from_anyone = _spared_by_anyone(partition, changes)
-    # What the giver (row) saves if it gives to the taker (column), with the best return.
-    saved = -(giving + np.minimum(giving.T, from_anyone[:, None]))
-    takers = np.argmax(saved, axis=1)
-    groups = partition.groups()
+    givers, takers, back = _promising_pairs(partition)
+    if not len(givers):
+        return
+    given, changes = _cheapest_gifts(partition, givers, takers)
+    source, from_anyone = _spared_by_anyone(partition)
+    # The best return is the taker's cheapest gift to the giver, or what anyone can spare.
+    anyone = from_anyone[givers] < changes[back]
+    returned = np.where(anyone, source[givers], given[back])
+    saved = -(changes + np.minimum(changes[back], from_anyone[givers]))
     touched: set[int] = set()
-    for giver in descending(saved[np.arange(len(takers)), takers].astype(np.float64)):
-        taker = int(takers[giver])
-        given = _cheapest(changes[:, taker], groups[giver])
-        returned = _cheapest(changes[:, giver], groups[taker])
-        if from_anyone[giver] < changes[returned, giver]:
-            returned = int(source[giver])
-        touched |= _exchange(partition, given, taker, returned, touched)
+    for pair in descending(saved.astype(np.float64)):
+        exchange = int(given[pair]), int(takers[pair]), int(returned[pair])
+        touched |= _exchange(partition, *exchange, touched)
     partition.refresh(touched)
 
 
-def _least_by_giver(partition: Partition, changes: Costs) -> Costs:
-    """Least change if the cluster of the row gives one set to that of the column."""
-    order = np.argsort(partition.labels, kind="stable")
-    starts = np.cumsum([0, *partition.sizes[:-1]])
-    return np.asarray(np.minimum.reduceat(changes[order], starts, axis=0), dtype=np.float32)
+def _promising_pairs(partition: Partition) -> tuple[Longs, Longs, Longs]:
+    """Givers and takers, and where each pair stands the other way round."""
+    count = len(partition.sizes)
+    cheaper = np.flatnonzero(partition.costs < partition.own_costs[:, None])
+    sets, others = np.divmod(cheaper, count)
+    own = partition.labels[sets]
+    pairs = np.unique(np.concatenate([own * count + others, others * count + own]))
+    givers, takers = np.divmod(pairs, count)
+    return givers, takers, np.searchsorted(pairs, takers * count + givers)
 
 
-def _spared_by_anyone(partition: Partition, changes: Costs) -> tuple[Longs, Costs]:
+def _cheapest_gifts(partition: Partition, givers: Longs, takers: Longs) -> tuple[Longs, Costs]:
+    """For each pair the set of the giver whose way to the taker changes the costs least."""
+    members = np.argsort(partition.labels, kind="stable")
+    bounds = np.cumsum([0, *partition.sizes])
+    offsets, places = take_rows(bounds, givers)
+    sets, pair = members[places], np.repeat(np.arange(len(givers)), np.diff(offsets))
+    changes = partition.costs[sets, takers[pair]] - partition.own_costs[sets]
+    least = np.minimum.reduceat(changes, offsets[:-1])
+    at_least = np.flatnonzero(changes == least[pair])
+    first = at_least[np.searchsorted(at_least, offsets[:-1])]
+    return sets[first], least
+
+
+def _spared_by_anyone(partition: Partition) -> tuple[Longs, Costs]:
     """For each cluster the set that any other can spare to it with the least change, and that."""
     spared = np.flatnonzero(partition.spared())
+    count = len(partition.sizes)
     if not len(spared):
-        count = changes.shape[1]
         return np.zeros(count, dtype=np.int64), np.full(count, np.inf, dtype=np.float32)
-    best = np.argmin(changes[spared], axis=0)
-    return spared[best], changes[spared[best], np.arange(len(best))]
-
-
-def _cheapest(changes: Costs, sets: Longs) -> int:
-    return int(sets[np.argmin(changes[sets])])
+    changes = partition.costs[spared] - partition.own_costs[spared, None]
+    changes[np.arange(len(spared)), partition.labels[spared]] = np.inf
+    best = np.argmin(changes, axis=0)
+    return spared[best], changes[best, np.arange(count)]
 
 
 def _exchange(

@@ -8,22 +8,25 @@ nothing of what it clusters: distances come from a `Space`, and what is a cluste
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from tasks.core.clustering.blocks import Run, here, in_blocks
-from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.blocks import Between, Run, here, in_blocks
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
 
 
-def mdav_labels(problem: Problem, run: Run = here) -> Ints:
+def mdav_labels(
+    problem: Problem, run: Run = here, sources: Sequence[Between] | None = None
+) -> Ints:
     """Fixed-size MDAV on the graded cost; a cluster is full once it holds k users and l sets."""
-    return in_blocks(problem, _cluster_block, run)
+    return in_blocks(problem, _cluster_block, run, sources)
 
 
-def _cluster_block(problem: Problem) -> Ints:
-    space = SetSpace(problem, CostTable(problem).between_sets())
+def _cluster_block(problem: Problem, between: Between) -> Ints:
+    space = SetSpace(problem, between(problem))
     return mdav(space, UserSizes(problem), len(problem))
 
 

@@ -18,7 +18,7 @@ class Openings:
         """Prepare to open clusters.
 
         Args:
-            between: costs between the sets, as of `CostTable.between_sets`.
+            between: costs between the sets, as of `between_sets`.
             near: the sets that a cluster around each set may take.
         """
         self._near = near

@@ -15,7 +15,7 @@ from tasks.core.concepts import ConceptDistances
 from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
-from tasks.core.taxonomy import Taxonomy
+from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 WITHHELD = -1
 MOST_PAIRS = 500_000
@@ -30,7 +30,8 @@ class Problem:
         costs: the graded cost of publishing one set in place of another.
         counts: records of each set, shape (n,).
         user_offsets, users: the distinct users of each set, ascending, as compressed rows.
-        places: where each class of concepts stands in the taxonomy, shape (classes,).
+        paths: the concepts above each class from the top down, ended by NO_CONCEPT, shape
+            (classes, depth).
         k: distinct users that every cluster holds at least.
         l: distinct sets that every cluster holds at least.
     """
@@ -39,7 +40,7 @@ class Problem:
     counts: Longs
     user_offsets: Longs
     users: Ints = field(repr=False)
-    places: Longs
+    paths: Ints = field(repr=False)
     k: int
     l: int  # noqa: E741  (the name of the parameter of l-diversity)
 
@@ -74,7 +75,7 @@ class Problem:
             counts=self.counts[chosen],
             user_offsets=user_offsets,
             users=self.users[user_places],
-            places=self.places[used],
+            paths=self.paths[used],
             k=self.k,
             l=self.l,
         )
@@ -99,29 +100,28 @@ def problem_of(
         counts=np.bincount(sets, minlength=len(table.sets)).astype(np.int64),
         user_offsets=bounds.astype(np.int64),
         users=held_users.astype(np.int32),
-        places=_class_places(distances, taxonomy),
+        paths=_class_paths(distances, taxonomy),
         k=k,
         l=l,
     )
 
 
-def _class_places(distances: ConceptDistances, taxonomy: Taxonomy) -> Longs:
-    """Place of each class by its first concept: depth first, a branch stands together."""
+def _class_paths(distances: ConceptDistances, taxonomy: Taxonomy) -> Ints:
+    """Path of each class: that of any of its concepts, for they have the same ancestors."""
     _, first = np.unique(distances.classes, return_index=True)
-    examples = distances.concepts[first].tolist()
-    paths = [_path(concept, taxonomy) for concept in examples]
-    order = sorted(range(len(paths)), key=paths.__getitem__)
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return places
+    rows = [_path_above(concept, taxonomy) for concept in distances.concepts[first].tolist()]
+    paths = np.full((len(rows), max(map(len, rows), default=0)), NO_CONCEPT, dtype=np.int32)
+    for path, row in zip(paths, rows, strict=True):
+        path[: len(row)] = row
+    return paths
 
 
-def _path(concept: int, taxonomy: Taxonomy) -> list[int]:
-    """The concept and the parents on its longest path, topmost first."""
+def _path_above(concept: int, taxonomy: Taxonomy) -> list[int]:
+    """The parents on a concept's longest path, topmost first; one without parents stands alone."""
     path = [concept]
     while (parent := int(taxonomy.main_parents[path[-1]])) >= 0 and parent not in path:
         path.append(parent)
-    return path[::-1]
+    return path[:0:-1] or path
 
 
 def renumbered(labels: Ints) -> Ints:

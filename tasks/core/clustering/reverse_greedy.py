@@ -21,7 +21,7 @@ def reverse_greedy_labels(problem: Problem, between: Costs, near: Longs) -> Ints
     """Labels of a solvable problem.
 
     Args:
-        between: costs between its sets, as of `CostTable.between_sets`.
+        between: costs between its sets, as of `between_sets`.
         near: for each set those that are looked at first, before all that are still open.
     """
     return renumbered(_Closing(problem, between, near).run())

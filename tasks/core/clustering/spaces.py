@@ -39,7 +39,7 @@ class SetSpace:
     """Distinct sets under the graded cost; the centre of some of them is their medoid."""
 
     def __init__(self, problem: Problem, between: Costs) -> None:
-        """Take `between` as of `CostTable.between_sets`."""
+        """Take `between` as of `between_sets`."""
         self._between = between
         self._counts = problem.counts.astype(np.float64)
         # What the records of the sets present would pay for each set. Not by `@`: the order in

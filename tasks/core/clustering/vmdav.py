@@ -7,12 +7,12 @@ all; each is then extended by outside units that are nearer to it than to what r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.blocks import Run, here, in_blocks
-from tasks.core.clustering.cost_table import CostTable
+from tasks.core.clustering.blocks import Between, Run, here, in_blocks
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
@@ -22,13 +22,15 @@ GAMMA: Final = 0.2
 scattered data (they take 1.1 where the data form clear clusters)."""
 
 
-def vmdav_labels(problem: Problem, run: Run = here) -> Ints:
+def vmdav_labels(
+    problem: Problem, run: Run = here, sources: Sequence[Between] | None = None
+) -> Ints:
     """V-MDAV on the graded cost; a cluster holds k users and l sets or more."""
-    return in_blocks(problem, _cluster_block, run)
+    return in_blocks(problem, _cluster_block, run, sources)
 
 
-def _cluster_block(problem: Problem) -> Ints:
-    space = SetSpace(problem, CostTable(problem).between_sets())
+def _cluster_block(problem: Problem, between: Between) -> Ints:
+    space = SetSpace(problem, between(problem))
     return vmdav(space, UserSizes(problem), len(problem))
 
 
