@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tasks.adapters import people
 from tasks.adapters import release as release_files
 from tasks.adapters.inputs import Fingerprint, record_ids
+from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.adapters.kept_readings import KeptReadings
 from tasks.adapters.kept_set_pairs import KeptSetPairs
@@ -31,7 +32,7 @@ from tasks.adapters.wordnet import WordNet, load_wordnet
 from tasks.containment import contained
 from tasks.core.analysis import build_record_table
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import LARGEST_BLOCK, Run
+from tasks.core.clustering.blocks import LARGEST_BLOCK, Between, Run
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
@@ -62,7 +63,7 @@ from tasks.settings import Settings
 from tasks.workers import running_blocks
 
 VERSION = "0.1.0"
-METHODS: dict[str, Callable[[Problem, Run], Ints]] = {
+METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,
@@ -71,13 +72,17 @@ METHODS: dict[str, Callable[[Problem, Run], Ints]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What `compare` found: distances of concepts, and the least distant pairs of sets.
+    """What `compare` found, and how many pairs it compared and knew.
 
-    `set_pairs` is None for methods that do not work on pairs.
+    Attributes:
+        distances: of concepts.
+        set_pairs: the least distant pairs of sets, for the paper's method.
+        blocks: what there is to cluster and where its costs are kept, for the other methods.
     """
 
     distances: ConceptDistances
     set_pairs: SetPairs | None
+    blocks: ComparedBlocks | None
     attributes: PairCounts
     records: PairCounts
 
@@ -158,15 +163,20 @@ def _read_texts(settings: Settings, texts: Sequence[str], progress: Progress) ->
 
 @contained
 def compare(settings: Settings, memory: Memory, table: RecordTable) -> Comparison:
-    """§3.1–3.2: distances of concepts (Eq. 1) and, for the paper's method, of records (Eq. 8).
+    """§3.1–3.2: distances of concepts (Eq. 1) and of records (Eq. 8, or graded costs in blocks).
 
     Only pairs that no earlier run has compared are compared.
     """
     distances, attributes = _concept_distances(settings, memory, table)
-    if settings.method != "paper":
-        return Comparison(distances, None, attributes, PairCounts(0, 0))
-    pairs, records = _set_pairs(settings, memory, table, distances)
-    return Comparison(distances, pairs, attributes, records)
+    if settings.method == "paper":
+        pairs, records = _set_pairs(settings, memory, table, distances)
+        return Comparison(distances, pairs, None, attributes, records)
+    taxonomy = wordnet(settings.store).taxonomy
+    problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
+    keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
+    pairs_of_blocks = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
+    blocks, records = pairs_of_blocks.compare(problem, keys)
+    return Comparison(distances, None, blocks, attributes, records)
 
 
 def _concept_distances(
@@ -209,11 +219,11 @@ def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> C
             l=settings.l,
             distance=settings.distance,
         )
-    taxonomy = wordnet(settings.store).taxonomy
-    problem = problem_of(table, comparison.distances, taxonomy, k=settings.k, l=settings.l)
+    assert comparison.blocks is not None
+    problem, sources = comparison.blocks.problem, comparison.blocks.sources
     workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
     with running_blocks(workers) as run:
-        return clusters_of(table, METHODS[settings.method](problem, run), problem)
+        return clusters_of(table, METHODS[settings.method](problem, run, sources), problem)
 
 
 @contained

@@ -77,7 +77,7 @@ class BlobCache:
             make_private(store)
             self._cache = self._open()
         except TROUBLES as fault:
-            reason = getattr(fault, "strerror", None) or "its database cannot be opened"
+            reason = getattr(fault, "strerror", None) or str(fault)
             raise InputError(f"cannot use --store {store}: {reason}") from None
 
     def _open(self) -> Any:

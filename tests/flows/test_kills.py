@@ -52,8 +52,11 @@ def undisturbed(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return site
 
 
-@pytest.mark.parametrize("left", [0, 24, 160, 480, 1200])
-@pytest.mark.parametrize("place", ["store", "out"])
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [("store", kib) for kib in (0, 160, 600, 1200, 2400)]
+    + [("out", kib) for kib in (0, 8, 24, 48, 90)],
+)
 def test_a_full_disk_is_told_and_survived(
     place: str, left: int, undisturbed: Site, store: Path, tmp_path: Path
 ) -> None:
