@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 from tasks.core.clustering.blocks import Run, here
 from tasks.core.records import Ints
 
-WAITING_PER_WORKER = 2
+WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 
 
@@ -31,8 +32,11 @@ def running_blocks(workers: int) -> Iterator[Run]:
             function: Callable[..., Ints], arguments: Iterable[tuple[Any, ...]]
         ) -> Iterable[Ints]:
             remaining = iter(arguments)
-            while wave := list(islice(remaining, WAITING_PER_WORKER * workers)):
-                yield from pool.map(function, *zip(*wave, strict=True))
+            first = islice(remaining, (1 + WAITING_PER_WORKER) * workers)
+            waiting = deque(pool.submit(function, *own) for own in first)
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(function, *own) for own in islice(remaining, 1))
 
         yield run
 

@@ -62,15 +62,12 @@ class KeptPairs:
     def complete(self, keys: Keys, compute: Compute) -> PairCounts:
         """Compute and keep whatever is not known of the pairs of these units."""
         strips = self._touching(keys)
-        unknown = _unknown(keys, strips)
-        rows = _cover(unknown)
+        rows, columns = _unknown(keys, strips)
         if len(rows):
-            columns = np.flatnonzero(unknown[rows].any(axis=0) | np.isin(range(len(keys)), rows))
             self._keep(keys[rows], keys[columns], compute(rows, columns))
             if len(strips) >= MOST_STRIPS:
                 self._join(keys)
-        every = len(keys) * (len(keys) - 1) // 2
-        computed = _pairs(len(rows), len(columns)) if len(rows) else 0
+        every, computed = _pairs(len(keys), len(keys)), _pairs(len(rows), len(columns))
         return PairCounts(computed, every - min(computed, every))
 
     def read(self, keys: Keys, compute: Compute) -> tuple[Values, PairCounts]:
@@ -85,15 +82,18 @@ class KeptPairs:
 
     def table(self, keys: Keys) -> Values | None:
         """The values of all pairs of these units, or None if one of them is not known."""
-        table = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
-        np.fill_diagonal(table, 0.0)
-        for strip in self._touching(keys):
+        strips = self._touching(keys)
+        if len(_unknown(keys, strips)[0]):
+            return None
+        table = np.zeros((len(keys), len(keys)), dtype=np.float32)
+        # The largest first: what it does not hold is filled by the others.
+        for strip in sorted(strips, key=lambda strip: -len(strip.rows)):
             values = self._values(strip)
-            if values is not None and np.array_equal(strip.rows, keys) and values.ndim == 1:
-                return np.asarray(squareform(values, checks=False))
-            if values is not None:
-                _fill(table, keys, strip, values)
-        return None if np.isnan(table).any() else table
+            if values is None:
+                return None
+            _fill(table, keys, strip, values)
+        np.fill_diagonal(table, 0.0)
+        return table
 
     def _touching(self, keys: Keys) -> list[_Strip]:
         """Strips that have some of these units for rows."""
@@ -136,6 +136,8 @@ class KeptPairs:
 
 def _held(keys: Keys, ordered: Keys) -> Flags:
     """Which of the keys are among some others, given in order."""
+    if not len(ordered):
+        return np.zeros(len(keys), dtype=np.bool_)
     places = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
     return np.asarray(ordered[places] == keys)
 
@@ -148,28 +150,31 @@ def _places(keys: Keys, wanted: Keys) -> tuple[Longs, Longs]:
     return here, order[at[here]]
 
 
-def _unknown(keys: Keys, strips: Sequence[_Strip]) -> Flags:
-    """Pairs of different units that no strip holds, shape (n, n)."""
-    unknown = ~np.eye(len(keys), dtype=np.bool_)
-    for strip in strips:
-        rows, columns = _places(strip.rows, keys)[0], _places(strip.columns, keys)[0]
-        unknown[np.ix_(rows, columns)] = False
-        unknown[np.ix_(columns, rows)] = False
-    return unknown
+def _unknown(keys: Keys, strips: Sequence[_Strip]) -> tuple[Longs, Longs]:
+    """Rows and columns that together hold every pair of units that no strip holds.
+
+    Units that are in the same strips, as rows and as columns, are alike: there are few kinds.
+    """
+    sides = [_held(keys, np.sort(side)) for s in strips for side in (s.rows, s.columns)]
+    marks = np.array(sides, dtype=np.int64).reshape(len(sides), len(keys)).T
+    kinds, kind_of, sizes = np.unique(marks, axis=0, return_inverse=True, return_counts=True)
+    known = kinds[:, ::2] @ kinds[:, 1::2].T
+    unknown = (known + known.T) == 0
+    np.fill_diagonal(unknown, unknown.diagonal() & (sizes > 1))
+    chosen = _cover(unknown, sizes)
+    needed = unknown[chosen].any(axis=0)
+    needed[chosen] = True
+    return np.flatnonzero(chosen[kind_of]), np.flatnonzero(needed[kind_of])
 
 
-def _cover(unknown: Flags) -> Longs:
-    """Rows that together hold every unknown pair: always the one that holds most of the rest."""
-    counts = unknown.sum(axis=1)
-    if (counts == len(unknown) - 1).all():
-        return np.arange(len(unknown)) if len(unknown) > 1 else np.zeros(0, dtype=np.int64)
-    rows = []
-    while counts.max(initial=0) > 0:
-        row = int(np.argmax(counts))
-        rows.append(row)
-        counts = counts - unknown[:, row]
-        counts[rows] = 0
-    return np.sort(np.array(rows, dtype=np.int64))
+def _cover(unknown: Flags, sizes: Longs) -> Flags:
+    """Kinds that together hold every unknown pair: always the one that holds most of the rest."""
+    left, chosen = unknown.copy(), np.zeros(len(sizes), dtype=np.bool_)
+    while left.any():
+        kind = int(np.argmax(left @ sizes))
+        chosen[kind] = True
+        left[kind, :] = left[:, kind] = False
+    return chosen
 
 
 def _pairs(rows: int, columns: int) -> int:
@@ -178,10 +183,12 @@ def _pairs(rows: int, columns: int) -> int:
 
 
 def _fill(table: Values, keys: Keys, strip: _Strip, values: Values) -> None:
+    """Enter what a strip holds."""
     if values.ndim == 1:
         values = np.asarray(squareform(values, checks=False))
     rows, from_rows = _places(strip.rows, keys)
     columns, from_columns = _places(strip.columns, keys)
-    block = values[np.ix_(from_rows, from_columns)]
-    table[np.ix_(rows, columns)] = block
-    table[np.ix_(columns, rows)] = block.T
+    block = values.take(from_rows, axis=0).take(from_columns, axis=1)
+    table[rows[:, None], columns] = block
+    if len(rows) < len(columns):
+        table[columns[:, None], rows] = block.T
