@@ -62,4 +62,6 @@ def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, 
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
     runner.publish(bench, final)
+    if bench.memory.cache.unwritten:
+        screen.say("the store has no room: what was computed is not kept for the next run")
     return final

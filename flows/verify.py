@@ -34,8 +34,9 @@ exit codes:
   5    verification failed: a clause is broken, or the release file was changed
   130  interrupted
 
-example:
+examples:
   python -m flows.verify ./release
+  python -m flows.verify ./published/edition-0001    all its releases, each alone and together
 """
 
 
@@ -68,6 +69,9 @@ def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
     """
     from tasks.core.verification.clauses import promised
 
+    releases = sorted(path for path in folder.glob("release-*") if path.is_dir())
+    if releases:
+        return _prove_edition(releases, store)
     known = [(file, *_people(store, folder, file)) for file in _release_files(folder)]
     taxonomy, identifiers = _tools(store)
     proven: list[str] = []
@@ -76,6 +80,29 @@ def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
         found = _faults(file, people, changed, taxonomy, identifiers)
         faults += [f"{file.name}: {fault}" for fault in found]
         proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(people.promise))]
+    return ([], faults) if faults else (proven, [])
+
+
+def _prove_edition(folders: list[Path], store: Path) -> tuple[list[str], list[str]]:
+    """Judge the releases of an edition, each alone and all together."""
+    from tasks.adapters.verifier import verify_union
+    from tasks.core.verification.clauses import promised
+    from tasks.core.verification.union import union_promise
+    from tasks.editions import numbered_people
+
+    files = [file for folder in folders for file in _release_files(folder)]
+    known = [_people(store, file.parent, file) for file in files]
+    tables = [people for people, _ in known]
+    promise = union_promise([people.promise for people in tables])
+    taxonomy, identifiers = _tools(store)
+    behind = numbered_people(tables)
+    faults = [
+        f"{file.parent.name}: {UNCHANGED}: broken, its content has changed"
+        for file, (_, changed) in zip(files, known, strict=True)
+        if changed
+    ]
+    faults += verify_union(files, behind, promise, taxonomy=taxonomy, identifiers=identifiers)
+    proven = [f"each of {len(files)} releases, and all together: {c}" for c in promised(promise)]
     return ([], faults) if faults else (proven, [])
 
 
@@ -138,7 +165,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     option = parser.add_argument
-    option("release", type=Path, metavar="RELEASE_DIR", help="the --out folder of the release")
+    option(
+        "release",
+        type=Path,
+        metavar="RELEASE_DIR",
+        help="the --out folder of a release, or the folder of an edition",
+    )
     option(
         "--store",
         type=Path,

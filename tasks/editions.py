@@ -7,7 +7,7 @@ OUT/edition-0001/release-0002/    …
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,7 @@ from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy
+from tasks.core.verification.clauses import Promise
 from tasks.settings import Settings
 
 SHARED: Final = (
@@ -163,3 +164,12 @@ def release_file(folder: Path) -> Path:
             f"{folder} should hold one release: put it back, or begin anew with --edition new"
         )
     return found[0]
+
+
+def numbered_people(tables: Sequence[people.People]) -> list[tuple[Ints, Ints, Promise]]:
+    """Users, sets and promise of several releases, users numbered 0, 1, … alike in all."""
+    everybody = np.concatenate([table.users for table in tables])
+    _, numbers = np.unique(everybody, return_inverse=True)
+    bounds = np.cumsum([len(table.users) for table in tables])[:-1]
+    users = np.split(numbers.astype(np.int32), bounds)
+    return [(own, table.sets, table.promise) for own, table in zip(users, tables, strict=True)]

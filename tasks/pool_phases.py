@@ -22,7 +22,7 @@ from tasks.core.redaction.scrubbing import scrub
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.verification.union import union_promise
-from tasks.editions import EditionState
+from tasks.editions import EditionState, numbered_people
 from tasks.memory import Memory
 from tasks.phases import read_files, refuse, wordnet
 from tasks.progress import Progress
@@ -98,7 +98,7 @@ def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) ->
     promises = [table.promise for table in tables]
     faults = verify_union(
         files,
-        list(zip(_numbered(tables), (t.sets for t in tables), promises, strict=True)),
+        numbered_people(tables),
         union_promise(promises),
         taxonomy=wordnet(settings.store).taxonomy,
         identifiers=load_identifier_finder(),
@@ -107,20 +107,12 @@ def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) ->
     return promises[-1].published
 
 
-def _numbered(tables: Sequence[People]) -> list[Ints]:
-    """The people of several releases, numbered 0, 1, … alike in all of them."""
-    everybody = np.concatenate([table.users for table in tables])
-    _, numbers = np.unique(everybody, return_inverse=True)
-    bounds = np.cumsum([len(table.users) for table in tables])[:-1]
-    return np.split(numbers.astype(np.int32), bounds)
-
-
 @contained
 def intersect(settings: Settings, earlier: Sequence[Path], now: Path) -> dict[str, Any]:
     """What somebody learns who still holds the earlier edition (SPEC §5)."""
     store = Path(settings.store)
     tables = [load_people(store, file) for file in (*earlier, now)]
-    users = _numbered(tables)
+    users = [own for own, _, _ in numbered_people(tables)]
     before = _published(earlier, tables[:-1], users[:-1])
     after = _published([now], tables[-1:], users[-1:])
     return dict(intersection_risk(before, after, k=settings.k)._asdict())

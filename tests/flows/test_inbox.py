@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from flows.inbox import main
+from flows.verify import main as verify
 from tasks.adapters.ledger import open_ledger
 from tasks.adapters.people import load_people
 from tasks.editions import current_state
@@ -89,6 +90,19 @@ def test_each_file_becomes_one_release(site: Site, capsys: pytest.CaptureFixture
     assert_nothing_lost_or_doubled(site, QUERIES)
     assert not [path for path in site.inbox.iterdir() if path.is_file() and path.name[0] != "."]
     assert len(list((site.inbox / "done").iterdir())) == 3
+
+
+def test_an_edition_can_be_proven_again(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    write_parts(site.inbox, 3, queries=QUERIES, users=USERS, seed=SEED)
+    site.run(capsys)
+    edition = site.out / "edition-0001"
+    assert verify([str(edition), "--store", str(site.store)]) == 0
+    assert "each of 3 releases, and all together" in capsys.readouterr().out
+    changed = edition / "release-0002" / "release.tsv"
+    lines = changed.read_text().splitlines(keepends=True)
+    changed.write_text("".join(lines[:-1]))
+    assert verify([str(edition), "--store", str(site.store)]) == 5
+    assert "release-0002" in capsys.readouterr().out
 
 
 def test_the_next_run_has_nothing_to_do(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,11 @@ class Settlement:
         freeze(self)
 
     @property
+    def count(self) -> int:
+        """Clusters that take part in this release."""
+        return len(np.unique(self.labels[self.labels >= 0]))
+
+    @property
     def new_rows(self) -> tuple[Ints, ...]:
         """Concepts of the clusters that are new, in the order of their numbers."""
         return self.rows[self.known :]
