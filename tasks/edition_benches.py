@@ -173,13 +173,12 @@ class NewEditionBench(EditionBench):
         return {} if self.settings.guarantee == "paper" else super()._new_clusters()
 
     def _edition_facts(self) -> dict[str, Any]:
+        """With what somebody learns who holds both editions, unless the earlier one is gone."""
         facts = super()._edition_facts()
-        if self.earlier is None or not self.earlier.release_files():
+        if self.earlier is None or not self.earlier.is_complete():
             return facts
-        draft = self.result("write")
-        risk = pool_phases.intersect(
-            self.settings, self.earlier.release_files(), draft.release_path
-        )
+        draft, earlier = self.result("write"), self.earlier.release_files()
+        risk = pool_phases.intersect(self.settings, earlier, draft.release_path)
         return {**facts, "intersection_with_earlier": risk}
 
 

@@ -68,6 +68,11 @@ class EditionState:
         folders = [self.release_folder(release.sequence) for release in self.releases]
         return [release_file(folder) for folder in folders]
 
+    def is_complete(self) -> bool:
+        """Whether all its releases lie where they were published: it was not withdrawn."""
+        folders = (self.release_folder(release.sequence) for release in self.releases)
+        return all(folder.exists() for folder in folders)
+
     def published_rows(self, taxonomy: Taxonomy) -> list[Ints]:
         """Concepts of the clusters by number - 1; a number never published has none."""
         place = {name: place for place, name in enumerate(taxonomy.names.tolist())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -248,6 +249,22 @@ def test_a_new_edition_is_one_release_of_everything(
     (release,) = site.out.glob("edition-0002/release-*/release.tsv")
     assert release.read_bytes() == whole_release(site)
     assert load_people(site.store, release).promise.read == QUERIES
+
+
+def test_an_edition_that_was_withdrawn_is_not_needed(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, second = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
+    late = second.rename(site.inbox / "late.part")
+    site.run(capsys, "--edition", "new")
+    shutil.rmtree(site.out / "edition-0001")
+    late.rename(second)
+    capsys.readouterr()
+    assert main(site.options) == 3
+    assert "put it back, or begin anew with --edition new" in capsys.readouterr().err
+    code, told = site.run(capsys, "--edition", "new")
+    assert code == 0
+    assert "intersection_with_earlier" not in told["released"][0]
 
 
 def whole_release(site: Site) -> bytes:
