@@ -12,8 +12,9 @@ from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from flows.interruption import interrupted, leave_at_once
-from tasks.core.errors import LogveilError, UsageError
+from flows.command import add_shown_options, new_parser, run_command
+from flows.interruption import leave_at_once
+from tasks.core.errors import UsageError
 
 if TYPE_CHECKING:
     from flows.batches import Order, Outcome
@@ -41,12 +42,8 @@ released; 5 verification failed, that release was not published; 130 interrupted
 def parser() -> argparse.ArgumentParser:
     from flows.options import add_release_options
 
-    made = argparse.ArgumentParser(
-        prog="python -m flows.inbox",
-        description="Release the log files that have come into a folder.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = new_parser(
+        "python -m flows.inbox", "Release the log files that have come into a folder.", EXAMPLES
     )
     made.add_argument("--inbox", metavar="DIR", help="where log files come in")
     made.add_argument("--out", metavar="DIR", help="where editions go (./release)")
@@ -55,28 +52,19 @@ def parser() -> argparse.ArgumentParser:
         "--settle", metavar="SECONDS", default="2", help="a file is complete once unchanged for (2)"
     )
     add_release_options(made)
-    shown = made.add_argument_group("what you see")
-    shown.add_argument("--quiet", action="store_true", help="errors only")
-    shown.add_argument("--json", action="store_true", help="what became of the files, as JSON")
-    shown.add_argument("--bare", action="store_true", help="the same phases without Prefect")
+    add_shown_options(made, "what became of the files")
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    options = parser().parse_args(arguments)
-    from flows.screen import Screen
+    return run_command(parser(), arguments, _work, KEPT)
 
-    screen = Screen(quiet=options.quiet, stderr=options.json)
-    try:
-        order = _order(options)
-        screen.say(f"logveil: {order.inbox} → {order.out}, k = {order.settings.k}")
-        outcome = _release(order, screen, bare=options.bare)
-    except LogveilError as fault:
-        print(f"logveil: {fault}", file=sys.stderr)
-        return fault.exit_code
-    except KeyboardInterrupt:
-        return interrupted(KEPT)
+
+def _work(options: argparse.Namespace, screen: Screen) -> int:
+    order = _order(options)
+    screen.say(f"logveil: {order.inbox} → {order.out}, k = {order.settings.k}")
+    outcome = _release(order, screen, bare=options.bare)
     if options.json:
         print(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False))
     _say(outcome, screen)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from flows.interruption import interrupted, leave_at_once
-from tasks.core.errors import LogveilError
+from flows.command import add_shown_options, new_parser, run_command
+from flows.interruption import leave_at_once
 
 if TYPE_CHECKING:
     from flows.screen import Screen
@@ -38,40 +38,26 @@ published; 130 interrupted; 1 anything else
 def parser() -> argparse.ArgumentParser:
     from flows.options import add_release_options
 
-    made = argparse.ArgumentParser(
-        prog="python -m flows.run",
-        description="Turn query logs into a release in which every record stands for k people.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    about = "Turn query logs into a release in which every record stands for k people."
+    made = new_parser("python -m flows.run", about, EXAMPLES)
     made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
     made.add_argument("--out", metavar="DIR", help="where the release goes (./release)")
     add_release_options(made)
-    shown = made.add_argument_group("what you see")
-    shown.add_argument("--quiet", action="store_true", help="errors only")
-    shown.add_argument("--json", action="store_true", help="measures on standard output")
-    shown.add_argument("--bare", action="store_true", help="the same phases without Prefect")
+    add_shown_options(made, "measures")
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    options = parser().parse_args(arguments)
-    from flows.screen import Screen
+    return run_command(parser(), arguments, _work, KEPT)
 
-    screen = Screen(quiet=options.quiet, stderr=options.json)
-    try:
-        from flows.options import settings_from
 
-        settings = settings_from(options)
-        screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
-        measures = _release(settings, screen, bare=options.bare)
-    except LogveilError as fault:
-        print(f"logveil: {fault}", file=sys.stderr)
-        return fault.exit_code
-    except KeyboardInterrupt:
-        return interrupted(KEPT)
+def _work(options: argparse.Namespace, screen: Screen) -> int:
+    from flows.options import settings_from
+
+    settings = settings_from(options)
+    screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
+    measures = _release(settings, screen, bare=options.bare)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
     screen.summary(measures, settings.out)

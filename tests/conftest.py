@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,20 @@ def store() -> Path:
     """A store that already holds the compiled WordNet."""
     load_wordnet(SHARED_STORE)
     return SHARED_STORE
+
+
+@pytest.fixture
+def new_store(store: Path, tmp_path: Path) -> Callable[[], Path]:
+    """Makes stores that hold nothing but the compiled WordNet: whatever runs there is computed."""
+    numbers = count()
+
+    def make() -> Path:
+        made = tmp_path / f"store{next(numbers)}"
+        made.mkdir(mode=0o700)
+        (made / "wordnet").symlink_to(store / "wordnet")
+        return made
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tasks.core.errors import InputError
@@ -24,16 +26,8 @@ def write_private(path: Path, content: bytes) -> None:
     """Write aside, then rename."""
     try:
         make_private(path.parent)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
+        with _written_aside(path, content) as aside:
             os.replace(aside, path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
     except OSError as fault:
         raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
 
@@ -55,14 +49,19 @@ def store_secret(store: Path) -> bytes:
 
 def _create_once(path: Path, content: bytes) -> None:
     """Of several processes at once one makes the file, whole; the others take that one."""
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
+    with suppress(FileExistsError), _written_aside(path, content) as aside:
+        os.link(aside, path)
+
+
+@contextmanager
+def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
+    """The content in a file beside the path, on the disk; gone afterwards, if it was not moved."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.link(aside, path)
-    except FileExistsError:
-        pass
+        yield Path(name)
     finally:
-        os.unlink(aside)
+        Path(name).unlink(missing_ok=True)

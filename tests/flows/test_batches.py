@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,8 @@ METHODS = ("adaptive", "paper")
 
 
 @pytest.fixture
-def own_store(store: Path, tmp_path: Path) -> Path:
-    """A store with nothing but WordNet."""
-    shutil.copytree(store / "wordnet", tmp_path / "store" / "wordnet")
-    return tmp_path / "store"
+def own_store(new_store: Callable[[], Path]) -> Path:
+    return new_store()
 
 
 def settings_for(paths: list[Path], store: Path, out: Path, method: str) -> Settings:
