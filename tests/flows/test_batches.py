@@ -16,6 +16,7 @@ import pytest
 from flows.release import BareRunner, make_release
 from flows.screen import Screen
 from tasks import phases
+from tasks.core.clustering import blocks
 from tasks.core.records import Clusters
 from tasks.settings import Settings
 from tasks.workbench import PHASES, Workbench
@@ -94,6 +95,28 @@ def test_growing_sets_of_files_end_where_one_cold_run_does(
     # Blocks of records may be cut anew while a log grows; distances of concepts are not cut.
     assert totals["attributes"] == cold["attributes_computed"]
     assert totals["records"] <= 1.5 * cold["records_computed"]
+
+
+def test_blocks_that_are_cut_anew_change_nothing(
+    new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All nouns and verbs in many small blocks, which part as the log grows."""
+    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 150)
+    paths = write_parts(tmp_path / "log", 8, queries=2400, users=200, seed=SEED)
+    grown, counts = new_store(), []
+    for end in (2, 4, 6, 7, 8):
+        settings = replace(
+            settings_for(paths[:end], grown, tmp_path / "out", "adaptive"), scope="all"
+        )
+        bench, measures = release(settings)
+        counts.append(len(bench.result("compare").blocks.sources))
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+    assert measures["pairs"]["records_reused"] > 2 * measures["pairs"]["records_computed"]
+    cold, _ = release(replace(settings, store=str(new_store()), out=str(tmp_path / "cold")))
+    assert np.array_equal(bench.result("cluster").labels, cold.result("cluster").labels)
+    written = [(tmp_path / name / "release.tsv").read_bytes() for name in ("out", "cold")]
+    assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("harm", ["deleted", "half", "damaged"])
