@@ -1,8 +1,9 @@
-"""The benchmark suite itself: its arithmetic, and a run of it on a small log. No times are judged."""
+"""The benchmark suite itself: its arithmetic, and a small run. No times are judged."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.bench.limits import Claim, judged_limits
 from tests.bench.nltk_loop import eq_1
 from tests.bench.set_loop import most_matches
 from tests.bench.tables import NOTES_STUB, markdown_table, notes_of
+from tests.bench.watched import RunFailed, watch
 
 KEYS_OF_A_RUN = {
     *("kind", "size", "scope", "workers", "seconds", "wall_seconds", "peak_memory_mb"),
@@ -90,6 +92,19 @@ def test_a_table_shows_numbers_short_and_missing_ones_as_a_dash() -> None:
         "| – | **no** |",
         "| x\\|y | 4,321 |",
     ]
+
+
+def test_memory_of_children_counts() -> None:
+    child = "import time; held = b'x' * 100 * 2**20; time.sleep(0.5)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    seen = watch((sys.executable, "-c", parent))
+    assert seen.peak_memory_mb > 100
+    assert seen.seconds > 0.5
+
+
+def test_a_command_that_fails_says_why() -> None:
+    with pytest.raises(RunFailed, match="exit 3: too bad"):
+        watch((sys.executable, "-c", "import sys; print('too bad', file=sys.stderr); sys.exit(3)"))
 
 
 @pytest.mark.slow

@@ -64,9 +64,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results.put("machine", machine_facts())
         said = sys.argv[1:] if arguments is None else arguments
         results.put("command", shlex.join(["python", "-m", "tests.bench", *said]))
-        _measure(options, folder, results)
-    results.put("limits", judged_limits(results.content))
-    _show(results, options.markdown)
+        try:
+            _measure(options, folder, results)
+        finally:
+            # Also after Ctrl-C: some hours of figures are worth a table.
+            results.put("limits", judged_limits(results.content))
+            _show(results, options.markdown)
     return 1 if results.content.get("failures") else 0
 
 
@@ -143,7 +146,6 @@ def _measure(options: argparse.Namespace, folder: Path, results: Results) -> Non
         try:
             step()
         except RunFailed as fault:
-            # A night's other figures are worth having.
             results.add("failures", {"step": name, "message": str(fault)})
 
 

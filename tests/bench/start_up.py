@@ -42,11 +42,12 @@ def start_up(folder: Path, store: Path, repeats: int) -> dict[str, Any]:
 
 
 def _under_prefect(folder: Path, command: Sequence[str], repeats: int) -> dict[str, Any]:
-    """The two by turns, so that both see the same machine; the first flow prepares the home."""
+    """The two by turns, to see the same machine, after one of each to prepare Prefect's home."""
     environment = _embedded(folder)
     flow = folder / "empty_flow.py"
     flow.write_text(EMPTY_FLOW, encoding="utf-8")
     watch((sys.executable, str(flow)), environment)
+    watch((*command, str(folder / "flow")), environment)
     empty, ours = [], []
     for number in range(repeats):
         empty.append(watch((sys.executable, str(flow)), environment).seconds)

@@ -46,7 +46,7 @@ def _cell(value: object) -> str:
 def _machine(content: Mapping[str, Any]) -> str:
     machine = content["machine"]
     memory = f"{machine['memory_mb'] / 1024:.0f} GB"
-    compiled = content["wordnet_seconds"]
+    compiled = content.get("wordnet_seconds")
     wordnet = f"WordNet's compilation is {compiled:.1f} s of" if compiled else "WordNet is ready in"
     return (
         f"{machine['cores']} cores ({machine['cpu']}), {memory}, Python {machine['python']}, "
