@@ -42,10 +42,11 @@ def test_growth_is_factor_and_exponent_of_each_phase() -> None:
 
 def test_wordnet_is_taken_off_where_it_was_spent() -> None:
     whole = seconds(analyse=12, cluster=3, read=1)
-    less = ratios.less_wordnet(whole, 10)
-    assert (less["analyse"], less["compute"], less["total"]) == (2, 5, 6)
+    less = ratios.less_wordnet(whole, {"read": 0.5, "analyse": 10})
+    assert (less["read"], less["analyse"], less["compute"], less["total"]) == (0.5, 2, 5, 5.5)
     assert less["cluster"] == whole["cluster"]
-    assert ratios.less_wordnet(whole, 100)["analyse"] == 0
+    assert ratios.less_wordnet(whole, {"analyse": 100})["analyse"] == 0
+    assert ratios.less_wordnet(whole, {}) == whole
 
 
 def run(pairs: int, **given: float) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tests.bench.start_up import start_up
 from tests.bench.straight import against_nltk
 from tests.bench.tables import NOTES_STUB, notes_of, rendered
 from tests.bench.watched import RunFailed
-from tests.bench.wordnet import compilation_seconds
+from tests.bench.wordnet import preparation_seconds
 
 PARTS: Final = ("growth", "batch", "workers", "nltk", "peers", "sample")
 SIZES: Final = (10_000, 100_000, 1_000_000)
@@ -138,7 +138,7 @@ def _measure(options: argparse.Namespace, folder: Path, results: Results) -> Non
     """All parts, smaller sizes first."""
     # A copy: the store that was named is somebody's.
     prepared = fresh_store(folder / "prepared", options.wordnet)
-    seconds = 0.0 if options.wordnet else compilation_seconds(prepared, options.repeats)
+    seconds = {} if options.wordnet else preparation_seconds(prepared, options.repeats)
     results.put("wordnet_seconds", seconds)
     runs = Runs(folder, results, options.workers, options.wordnet, seconds, prepared)
     for name, step in _steps(options, runs):

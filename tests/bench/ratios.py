@@ -24,13 +24,18 @@ def with_sums(seconds: Seconds) -> dict[str, float]:
     return {**seconds, "compute": round(sum(seconds[phase] for phase in COMPUTE), 3)}
 
 
-def less_wordnet(seconds: Seconds, wordnet: float) -> dict[str, float]:
-    """A cold run's seconds without the compilation of WordNet, which *analyse* triggers.
+def less_wordnet(seconds: Seconds, wordnet: Seconds) -> dict[str, float]:
+    """A cold run's seconds without those in which WordNet is found and compiled.
 
-    That part does not depend on the log: it would make growth and batches look better.
+    They do not depend on the log: they would make growth and batches look better.
+
+    Args:
+        wordnet: how many there are in which phases.
     """
-    less = {name: seconds[name] - wordnet for name in ("analyse", "compute", "total")}
-    return {**seconds, **{name: round(max(0.0, left), 3) for name, left in less.items()}}
+    computing = sum(wordnet[phase] for phase in wordnet if phase in COMPUTE)
+    spent = {**wordnet, "compute": computing, "total": sum(wordnet.values())}
+    less = {name: round(max(0.0, seconds[name] - extra), 3) for name, extra in spent.items()}
+    return {**seconds, **less}
 
 
 def growth(by_size: Mapping[int, Seconds]) -> list[dict[str, Any]]:

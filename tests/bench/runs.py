@@ -24,7 +24,7 @@ class Runs:
 
     Attributes:
         wordnet: a store whose compiled WordNet cold runs are given; None if they compile it.
-        wordnet_seconds: how much of a cold run is the compilation of WordNet.
+        wordnet_seconds: what WordNet's compilation costs the phases of a cold run.
         prepared: a store that holds the compiled WordNet, for runs that are compared by phase.
     """
 
@@ -32,7 +32,7 @@ class Runs:
     results: Results
     workers: int
     wordnet: Path | None
-    wordnet_seconds: float
+    wordnet_seconds: dict[str, float]
     prepared: Path
     _cold: dict[tuple[int, str], Run] = field(default_factory=dict)
 

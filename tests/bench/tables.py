@@ -46,12 +46,14 @@ def _cell(value: object) -> str:
 def _machine(content: Mapping[str, Any]) -> str:
     machine = content["machine"]
     memory = f"{machine['memory_mb'] / 1024:.0f} GB"
-    compiled = content.get("wordnet_seconds")
-    wordnet = f"WordNet's compilation is {compiled:.1f} s of" if compiled else "WordNet is ready in"
+    compiled = content.get("wordnet_seconds", {})
+    spent = (
+        f"To find and compile WordNet takes {sum(compiled.values()):.1f} s of" if compiled else ""
+    )
     return (
         f"{machine['cores']} cores ({machine['cpu']}), {memory}, Python {machine['python']}, "
         f"commit {machine['commit']}, {machine['date'][:10]}:\n\n    {content['command']}\n\n"
-        f"{wordnet} a cold run. Memory is the "
+        f"{spent or 'WordNet is ready in'} a cold run. Memory is the "
         "greatest sum of resident sets of the process and its children, every 50 ms."
     )
 
@@ -72,7 +74,7 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
 def _growth(by_scope: Mapping[str, Any]) -> str:
     """Factor and exponent of each phase, without WordNet's compilation."""
     header = ("scope", "queries", *GROWING, "limit")
-    rows = (
+    rows = [
         (
             scope,
             f"{step['from']:,} → {step['to']:,}",
@@ -81,8 +83,8 @@ def _growth(by_scope: Mapping[str, Any]) -> str:
         )
         for scope, found in by_scope.items()
         for step in found["cold_less_wordnet"]
-    )
-    return markdown_table(header, rows)
+    ]
+    return markdown_table(header, rows) if rows else "One size only."
 
 
 def _factor(found: Mapping[str, float | None]) -> str | None:

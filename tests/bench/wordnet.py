@@ -1,7 +1,8 @@
-"""What the compilation of WordNet costs a cold run, and a store in which it is done."""
+"""What WordNet costs a cold run before it is compiled, and a store in which it is."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
 import sys
@@ -10,25 +11,34 @@ from typing import Final
 
 from tests.bench.watched import watch
 
-LOAD: Final = """\
-import sys, time
+PHASES: Final = ("read", "analyse")
+"""The first looks for WordNet's files, with NLTK; the second compiles them."""
+
+FIND_AND_LOAD: Final = """\
+import json, sys, time
 from pathlib import Path
-from tasks.adapters.wordnet import load_wordnet
+from tasks.adapters.wordnet import load_wordnet, wordnet_version
+store = Path(sys.argv[1])
 started = time.perf_counter()
-load_wordnet(Path(sys.argv[1]))
-print(time.perf_counter() - started)
+wordnet_version(store)
+found = time.perf_counter()
+load_wordnet(store)
+print(json.dumps([found - started, time.perf_counter() - found]))
 """
 
 
-def compilation_seconds(store: Path, repeats: int) -> float:
-    """Median seconds that loading takes longer on a store without the compiled WordNet.
+def preparation_seconds(store: Path, repeats: int) -> dict[str, float]:
+    """Median seconds by which each phase takes longer on a store that never saw WordNet.
 
     The store holds it afterwards.
     """
-    return round(statistics.median(_extra_seconds(store) for _ in range(repeats)), 3)
+    rounds = [_extra_seconds(store) for _ in range(repeats)]
+    medians = (round(statistics.median(extra), 3) for extra in zip(*rounds, strict=True))
+    return dict(zip(PHASES, medians, strict=True))
 
 
-def _extra_seconds(store: Path) -> float:
+def _extra_seconds(store: Path) -> list[float]:
     shutil.rmtree(store, ignore_errors=True)
-    cold, warm = (float(watch((sys.executable, "-c", LOAD, str(store))).output) for _ in range(2))
-    return cold - warm
+    command = (sys.executable, "-c", FIND_AND_LOAD, str(store))
+    cold, warm = (json.loads(watch(command).output) for _ in range(2))
+    return [before - after for before, after in zip(cold, warm, strict=True)]
