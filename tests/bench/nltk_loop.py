@@ -25,6 +25,9 @@ NAIVE_PAIRS: Final = 2_000
 ROUNDING: Final = 1e-6
 """Ours are kept in single precision."""
 
+STRAIGHT: Final = "ancestors asked of NLTK for each pair; a sample of the pairs, extrapolated"
+CACHED: Final = "ancestors asked of NLTK once per synset, then Python sets; all pairs"
+
 Pair = tuple[int, int]
 
 
@@ -33,40 +36,36 @@ def compare_attributes(
 ) -> dict[str, Any]:
     """Eq. 1 for all pairs of the concepts: ours, a straight loop, and one with a cache."""
     ours = median_timed(lambda: _our_matrix(taxonomy, concepts))
-    synsets = [reader.synset(name) for name in taxonomy.names[concepts].tolist()]
     root = reader.synset(ROOT)
+    synsets = _read_before(reader, taxonomy.names[concepts].tolist(), root)
     pairs = list(combinations(range(len(synsets)), 2))
     sample = random.Random(seed).sample(pairs, min(NAIVE_PAIRS, len(pairs)))
-    for synset in synsets:
-        ancestors(synset, root)
     cached = timed(lambda: loop_with_cached_ancestors(synsets, root))
     naive = timed(lambda: straight_loop(synsets, root, sample))
-    furthest = max(
-        _largest_difference(ours.result, pairs, cached.result),
-        _largest_difference(ours.result, sample, naive.result),
-    )
+    found = ((pairs, cached.result), (sample, naive.result))
+    furthest = max(_largest_difference(ours.result, *each) for each in found)
     return {
         **{"concepts": len(concepts), "pairs": len(pairs), "our_seconds": ours.seconds},
-        "straight_pair_loop": {
-            "what": "ancestors asked of NLTK for each pair; a sample of the pairs, extrapolated",
-            **_against(ours, naive, timed_pairs=len(sample), pairs=len(pairs)),
-        },
-        "loop_with_cached_ancestors": {
-            "what": "ancestors asked of NLTK once per synset, then Python sets; all pairs",
-            **_against(ours, cached, timed_pairs=len(pairs), pairs=len(pairs)),
-        },
+        "straight_pair_loop": _against(STRAIGHT, ours.seconds, naive, len(pairs)),
+        "loop_with_cached_ancestors": _against(CACHED, ours.seconds, cached, len(pairs)),
         "largest_difference": furthest,
         "equal": furthest < ROUNDING,
     }
 
 
-def _against(ours: Timed[Any], loop: Timed[Any], *, timed_pairs: int, pairs: int) -> dict[str, Any]:
+def _read_before(reader: Any, names: Sequence[str], root: Any) -> list[Any]:
+    """The synsets; NLTK keeps the lines that it reads for their ancestors."""
+    synsets = [reader.synset(name) for name in names]
+    for synset in synsets:
+        ancestors(synset, root)
+    return synsets
+
+
+def _against(what: str, ours: float, loop: Timed[list[float]], pairs: int) -> dict[str, Any]:
+    timed_pairs = len(loop.result)
     seconds = round(loop.seconds * pairs / timed_pairs, 3)
-    return {
-        "pairs_timed": timed_pairs,
-        "seconds": seconds,
-        "ratio": ratio(seconds, ours.seconds),
-    }
+    figures = {"pairs_timed": timed_pairs, "seconds": seconds, "ratio": ratio(seconds, ours)}
+    return {"what": what, **figures}
 
 
 def _largest_difference(matrix: Floats, pairs: Sequence[Pair], found: Sequence[float]) -> float:
