@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tasks.core.pairs import Pairs
 from tasks.core.taxonomy import Taxonomy
 
 ROUNDING = 1e-12
@@ -70,6 +71,17 @@ def least_pairs(distances: Mapping[Pair, tuple[float, int]], count: int) -> dict
         least = min(row.values(), default=None)
         chosen.update({pair: score for pair, score in row.items() if score == least})
     return chosen
+
+
+def expanded(pairs: Pairs) -> dict[Pair, float]:
+    """The pairs of records that pairs of nodes stand for."""
+    found: dict[Pair, float] = {}
+    for left, right, score in zip(pairs.left, pairs.right, pairs.scores, strict=True):
+        a = range(pairs.starts[left], pairs.starts[left] + pairs.sizes[left])
+        b = range(pairs.starts[right], pairs.starts[right] + pairs.sizes[right])
+        found.update({(int(i), int(j)): float(score) for i in a for j in b if i < j})
+    assert len(found) == pairs.counts.sum()
+    return found
 
 
 def algorithm_3(pairs: Mapping[Pair, float], count: int) -> list[set[int]]:

@@ -13,7 +13,7 @@ from scipy import sparse
 from tasks.core.clustering.paper import cluster_nodes, node_centroids
 from tasks.core.clusters import cluster_as_printed, people_per_label, withhold_small
 from tasks.core.concepts import measure_concepts
-from tasks.core.pairs import Pairs, least_set_pairs, paired_matches, record_pairs
+from tasks.core.pairs import least_set_pairs, paired_matches, record_pairs
 from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.rows import compress
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -102,18 +102,7 @@ def test_pairs_of_records_equal_eq_9_on_any_similarity(
     matrix = sparse.csr_matrix(similar.astype(np.float32))
     bounds = np.concatenate(([0], np.cumsum(counts)))
     pairs = record_pairs(least_set_pairs(sets, matrix, distance=kind), sets, bounds, distance=kind)
-    assert expanded(pairs) == oracles.least_pairs(distances, len(rows))
-
-
-def expanded(pairs: Pairs) -> dict[tuple[int, int], float]:
-    """The pairs of records that pairs of nodes stand for."""
-    found = {}
-    for left, right, score in zip(pairs.left, pairs.right, pairs.scores, strict=True):
-        a = range(pairs.starts[left], pairs.starts[left] + pairs.sizes[left])
-        b = range(pairs.starts[right], pairs.starts[right] + pairs.sizes[right])
-        found.update({(int(i), int(j)): float(score) for i in a for j in b if i < j})
-    assert len(found) == pairs.counts.sum()
-    return found
+    assert oracles.expanded(pairs) == oracles.least_pairs(distances, len(rows))
 
 
 @given(st.data(), THRESHOLDS)

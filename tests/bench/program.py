@@ -1,0 +1,87 @@
+"""Runs of the program as a user starts it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.ratios import with_sums
+from tests.bench.watched import MEGABYTE, RunFailed, watch
+
+PUBLISHED: Final = ("release.tsv", "rejects.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to run; `kind` says in a word what the store knows before."""
+
+    kind: str
+    size: int
+    scope: str
+    logs: tuple[Path, ...]
+    store: Path
+    out: Path
+    workers: int
+
+    def command(self) -> list[str]:
+        options = {
+            "--scope": self.scope,
+            "--store": self.store,
+            "--out": self.out,
+            "--workers": self.workers,
+        }
+        said = [str(text) for option in options.items() for text in option]
+        logs = [str(path) for path in self.logs]
+        return [sys.executable, "-m", "flows.run", *logs, *said, "--bare", "--quiet", "--json"]
+
+
+def run_program(order: Order) -> dict[str, Any]:
+    """Run `flows.run` and return what it took, by its own account and from outside."""
+    load_before = os.getloadavg()[0]
+    watched = watch(order.command())
+    measures = json.loads((order.out / "measures.json").read_text(encoding="utf-8"))
+    if not measures["verified"]:
+        raise RunFailed("the release is not verified")
+    return {
+        **{name: getattr(order, name) for name in ("kind", "size", "scope", "workers")},
+        "seconds": with_sums(measures["seconds"]),
+        "wall_seconds": watched.seconds,
+        "peak_memory_mb": watched.peak_memory_mb,
+        "main_process_peak_memory_mb": measures["peak_memory_mb"],
+        "pairs": measures["pairs"],
+        "store_mb": round(_bytes_below(order.store) / MEGABYTE, 1),
+        "sha256": digest_of_release(order.out),
+        "load_before": round(load_before, 2),
+    }
+
+
+def digest_of_release(out: Path) -> str:
+    """One hash over all that is published, but for measures and report, which hold times."""
+    found = hashlib.sha256()
+    for name in PUBLISHED:
+        found.update((out / name).read_bytes())
+    return found.hexdigest()
+
+
+def _bytes_below(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def fresh_store(folder: Path, wordnet: Path | None) -> Path:
+    """An empty store, or one that holds nothing but the compiled WordNet of another."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if wordnet is not None:
+        shutil.copytree(wordnet / "wordnet", folder / "wordnet")
+        folder.chmod(0o700)
+    return folder
+
+
+def same_bytes(runs: Sequence[dict[str, Any]]) -> bool:
+    return len({run["sha256"] for run in runs}) == 1
