@@ -37,10 +37,11 @@ def exchange_sets(partition: Partition) -> None:
 def _promising_pairs(partition: Partition) -> tuple[Longs, Longs, Longs]:
     """Givers and takers, and where each pair stands the other way round."""
     count = len(partition.sizes)
-    cheaper = np.flatnonzero(partition.costs < partition.own_costs[:, None])
-    sets, others = np.divmod(cheaper, count)
-    own = partition.labels[sets]
-    pairs = np.unique(np.concatenate([own * count + others, others * count + own]))
+    cheaper = np.flatnonzero(partition.costs < partition.own_costs)
+    others, sets = np.divmod(cheaper, len(partition.labels))
+    promising = np.zeros((count, count), dtype=np.bool_)
+    promising[partition.labels[sets], others] = True
+    pairs = np.flatnonzero(promising | promising.T)
     givers, takers = np.divmod(pairs, count)
     return givers, takers, np.searchsorted(pairs, takers * count + givers)
 
@@ -51,7 +52,7 @@ def _cheapest_gifts(partition: Partition, givers: Longs, takers: Longs) -> tuple
     bounds = np.cumsum([0, *partition.sizes])
     offsets, places = take_rows(bounds, givers)
     sets, pair = members[places], np.repeat(np.arange(len(givers)), np.diff(offsets))
-    changes = partition.costs[sets, takers[pair]] - partition.own_costs[sets]
+    changes = partition.costs[takers[pair], sets] - partition.own_costs[sets]
     least = np.minimum.reduceat(changes, offsets[:-1])
     at_least = np.flatnonzero(changes == least[pair])
     first = at_least[np.searchsorted(at_least, offsets[:-1])]
@@ -64,10 +65,11 @@ def _spared_by_anyone(partition: Partition) -> tuple[Longs, Costs]:
     count = len(partition.sizes)
     if not len(spared):
         return np.zeros(count, dtype=np.int64), np.full(count, np.inf, dtype=np.float32)
-    changes = partition.costs[spared] - partition.own_costs[spared, None]
-    changes[np.arange(len(spared)), partition.labels[spared]] = np.inf
-    best = np.argmin(changes, axis=0)
-    return spared[best], changes[best, np.arange(count)]
+    changes = partition.costs.take(spared, axis=1)
+    changes -= partition.own_costs[spared]
+    changes[partition.labels[spared], np.arange(len(spared))] = np.inf
+    best = np.argmin(changes, axis=1)
+    return spared[best], changes[np.arange(count), best]
 
 
 def _exchange(

@@ -47,9 +47,8 @@ def dissolve_clusters(partition: Partition) -> None:
 
 def scatter_clusters(partition: Partition, chosen: Sequence[int]) -> None:
     """Dissolve some of the clusters, whatever it costs: each set goes where it costs least."""
-    costs = partition.costs.copy()
-    costs[:, chosen] = np.inf
-    target = np.argmin(costs, axis=1)
+    staying = np.setdiff1d(np.arange(len(partition.sizes)), chosen)
+    target = staying[np.argmin(partition.costs[staying], axis=0)]
     scattered = np.flatnonzero(np.isin(partition.labels, chosen))
     for index in scattered.tolist():
         partition.move(index, int(target[index]))
@@ -58,11 +57,17 @@ def scatter_clusters(partition: Partition, chosen: Sequence[int]) -> None:
 
 def cheapest_elsewhere(partition: Partition) -> tuple[Floats, Longs]:
     """For each set the least cost in a cluster but its own, and that cluster."""
-    every = np.arange(len(partition.labels))
-    costs = partition.costs.copy()
-    costs[every, partition.labels] = np.inf
-    target = np.argmin(costs, axis=1)
-    return costs[every, target].astype(np.float64), target
+    costs, own = partition.costs, partition.own_costs
+    places = partition.labels, np.arange(len(own))
+    # Put back below: a copy would take as long as all the rest.
+    costs[places] = np.inf
+    least = costs.min(axis=0)
+    clusters, sets = np.divmod(np.flatnonzero(costs == least), len(own))
+    costs[places] = own
+    target = np.empty(len(own), dtype=np.int64)
+    # Of several the first stays: it is written last.
+    target[sets[::-1]] = clusters[::-1]
+    return least.astype(np.float64), target
 
 
 def descending(saved: Floats) -> list[int]:
