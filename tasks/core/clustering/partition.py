@@ -161,6 +161,7 @@ class Partition:
         self.centres = [self.centres[label] for label in kept]
         costs = np.empty((len(kept), len(self.labels)), dtype=np.float32)
         old = kept[kept < known]
-        self.costs.take(old, axis=0, out=costs[: len(old)])
+        # With another mode numpy would go through a buffer.
+        self.costs.take(old, axis=0, out=costs[: len(old)], mode="clip")
         self.costs = costs
         return numbers[labels]
