@@ -27,10 +27,14 @@ def exchange_sets(partition: Partition) -> None:
     anyone = from_anyone[givers] < changes[back]
     returned = np.where(anyone, source[givers], given[back])
     saved = -(changes + np.minimum(changes[back], from_anyone[givers]))
+    best = np.array(descending(saved.astype(np.float64)), dtype=np.int64)
+    sources = partition.labels[returned[best]]
+    clusters = zip(givers[best].tolist(), takers[best].tolist(), sources.tolist(), strict=True)
+    sets = zip(given[best].tolist(), returned[best].tolist(), strict=True)
     touched: set[int] = set()
-    for pair in descending(saved.astype(np.float64)):
-        exchange = int(given[pair]), int(takers[pair]), int(returned[pair])
-        touched |= _exchange(partition, *exchange, touched)
+    for involved, exchanged in zip(clusters, sets, strict=True):
+        if touched.isdisjoint(involved) and _exchange(partition, involved, exchanged):
+            touched.update(involved)
     partition.refresh(touched)
 
 
@@ -72,21 +76,13 @@ def _spared_by_anyone(partition: Partition) -> tuple[Longs, Costs]:
     return spared[best], changes[np.arange(count), best]
 
 
-def _exchange(
-    partition: Partition, given: int, taker: int, returned: int, touched: set[int]
-) -> set[int]:
-    """Move one set to the taker and another in its place; the clusters that this changes.
-
-    Nothing is done if one of them has been touched already or would fall short.
-    """
-    giver, source = int(partition.labels[given]), int(partition.labels[returned])
-    involved = {giver, taker, source}
-    if touched & involved:
-        return set()
+def _exchange(partition: Partition, involved: tuple[int, int, int], sets: tuple[int, int]) -> bool:
+    """Move the giver's set to the taker and the source's in its place, unless one falls short."""
+    (giver, taker, source), (given, returned) = involved, sets
     partition.move(given, taker)
     partition.move(returned, giver)
-    if all(partition.is_valid(label) for label in involved):
-        return involved
+    if all(map(partition.is_valid, involved)):
+        return True
     partition.move(given, giver)
     partition.move(returned, source)
-    return set()
+    return False
