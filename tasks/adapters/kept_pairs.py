@@ -8,15 +8,16 @@ what decides its values; a strip that is gone or damaged is computed again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import squareform
 
 from tasks.adapters.cache import BlobCache
+from tasks.core.clustering.between import with_transposed
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Flags, Longs
 
@@ -124,7 +125,7 @@ class KeptPairs:
     def _keep(self, rows: Keys, columns: Keys, values: Values) -> Values:
         """Keep a strip; its values as they are kept."""
         if len(rows) == len(columns):
-            values = np.asarray(squareform(values, checks=False))
+            values = np.concatenate([row[place + 1 :] for place, row in enumerate(values)])
         strip = _Strip(f"{self._list}:{digest(rows, columns)}", rows, columns)
         self._cache.put_arrays(f"{strip.name}:values", {"values": values})
         self._cache.put_arrays(strip.name, {"rows": rows, "columns": columns})
@@ -198,8 +199,17 @@ def _is_of(strip: _Strip, keys: Keys) -> bool:
 
 
 def _square(values: Values) -> Values:
-    """The symmetric table of a strip whose rows are its columns, 0 from each unit to itself."""
-    return np.asarray(squareform(values, checks=False))
+    """The symmetric table of a strip whose rows are its columns, 0 from each unit to itself.
+
+    As scipy's `squareform`, whose import would cost every worker more than this does.
+    """
+    count = (1 + math.isqrt(1 + 8 * len(values))) // 2
+    upper = np.zeros((count, count), dtype=np.float32)
+    start = 0
+    for place in range(count - 1):
+        upper[place, place + 1 :] = values[start : start + count - 1 - place]
+        start += count - 1 - place
+    return with_transposed(upper, upper)
 
 
 def _fill(table: Values, keys: Keys, strip: _Strip, values: Values) -> None:

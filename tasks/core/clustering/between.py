@@ -29,7 +29,7 @@ def costs_between(costs: SetCosts, rows: Longs, columns: Longs) -> Costs:
     lost = _lost(costs, rows, columns)
     # What j makes up in place of i is what is lost of j in place of i.
     alike = np.array_equal(rows, columns)
-    return _with_transposed(lost, lost if alike else _lost(costs, columns, rows))
+    return with_transposed(lost, lost if alike else _lost(costs, columns, rows))
 
 
 def nearest_sets(between: Costs, count: int) -> Longs:
@@ -70,7 +70,7 @@ def _lost(costs: SetCosts, rows: Longs, columns: Longs) -> Costs:
     return np.asarray(membership(offsets, classes, len(used)) @ np.ascontiguousarray(nearest.T))
 
 
-def _with_transposed(costs: Costs, others: Costs) -> Costs:
+def with_transposed(costs: Costs, others: Costs) -> Costs:
     """The sum of two tables, the second of them transposed."""
     both = np.empty_like(costs)
     # Over the whole at once it would miss the processor's cache at every step.

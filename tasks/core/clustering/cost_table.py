@@ -44,5 +44,5 @@ class CostTable:
         """The same if some centres publish nothing: then everything is dropped."""
         paid = np.repeat(self._dropped[None, :], len(centres), axis=0)
         some = np.flatnonzero(sizes)
-        paid[some] = self.of_centres([centres[place] for place in some])
+        paid[some] = self.of_centres([centres[place] for place in some.tolist()])
         return paid

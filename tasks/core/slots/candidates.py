@@ -87,16 +87,16 @@ def gather_candidates(
         + np.concatenate([entries.classes, classes]),
         return_inverse=True,
     )
-    owners, classes = np.divmod(keys, entries.width)
+    owners, numbers = np.divmod(keys, entries.width)
     offsets = np.searchsorted(owners, np.arange(len(entries.offsets)))
     if np.diff(offsets).max(initial=0) <= MOST_CANDIDATES:
-        return Candidates(offsets, classes)
+        return Candidates(offsets, numbers)
     total = sums_by(inverse, np.concatenate([entries.weights, weights]), len(keys))
     order = np.lexsort((-total, owners))
     rank = np.arange(len(keys)) - offsets[owners]
     kept = np.sort(order[rank < MOST_CANDIDATES])
     sizes = np.minimum(np.diff(offsets), MOST_CANDIDATES)
-    return Candidates(np.append(0, np.cumsum(sizes)), classes[kept])
+    return Candidates(np.append(0, np.cumsum(sizes)), numbers[kept])
 
 
 def batches(entries: Entries, candidates: Candidates) -> Iterator[Batch]:
