@@ -24,12 +24,12 @@ from tasks.core.records import Ints
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4
 """A new cluster of k people takes from the 64 or 4k sets nearest to its centre."""
-FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 4
+FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 5
 SHAKEN: Final = 16
 """A shake scatters one cluster in so many."""
 MOST_SHAKES: Final = 24
 SHAKE_WORK: Final = 9_000_000
-CLUSTERS_AT_LEAST: Final = 600
+CLUSTERS_AT_LEAST: Final = 450
 """A shake's time goes with sets times clusters, few clusters being no faster than some; together
 they stay within SHAKE_WORK."""
 
