@@ -59,7 +59,8 @@ class BytesDisk(Disk):  # type: ignore[misc]
             each.mkdir(mode=0o700, exist_ok=True)
         handle = os.open(full_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(handle, "wb") as stream:
-            return sum(stream.write(chunk) for chunk in iterator)
+            # diskcache gives a stream of bytes, which would come line by line.
+            return stream.write(iterator.getbuffer())
 
 
 class BlobCache:

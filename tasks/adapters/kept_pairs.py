@@ -8,15 +8,16 @@ what decides its values; a strip that is gone or damaged is computed again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import squareform
 
 from tasks.adapters.cache import BlobCache
+from tasks.core.clustering.between import with_transposed
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Flags, Longs
 
@@ -61,19 +62,25 @@ class KeptPairs:
 
     def complete(self, keys: Keys, compute: Compute) -> PairCounts:
         """Compute and keep whatever is not known of the pairs of these units."""
+        return self._completed(keys, compute)[0]
+
+    def _completed(self, keys: Keys, compute: Compute) -> tuple[PairCounts, Values | None]:
+        """The same, with the values of all pairs if nothing was known of them."""
         strips = self._touching(keys)
         rows, columns = _unknown(keys, strips)
+        kept = None
         if len(rows):
-            self._keep(keys[rows], keys[columns], compute(rows, columns))
+            kept = self._keep(keys[rows], keys[columns], compute(rows, columns))
             if len(strips) >= MOST_STRIPS:
                 self._join(keys)
         every, computed = _pairs(len(keys), len(keys)), _pairs(len(rows), len(columns))
-        return PairCounts(computed, every - min(computed, every))
+        counts = PairCounts(computed, every - min(computed, every))
+        return counts, kept if len(rows) == len(keys) else None
 
     def read(self, keys: Keys, compute: Compute) -> tuple[Values, PairCounts]:
         """The values of all pairs of these units, and how many had to be computed."""
-        counts = self.complete(keys, compute)
-        table = self.table(keys)
+        counts, computed = self._completed(keys, compute)
+        table = self.table(keys) if computed is None else _square(computed)
         if table is not None:
             return table, counts
         # No room to keep them, or dropped since by another run.
@@ -91,6 +98,8 @@ class KeptPairs:
             values = self._values(strip)
             if values is None:
                 return None
+            if _is_of(strip, keys):
+                return _square(values)
             _fill(table, keys, strip, values)
         np.fill_diagonal(table, 0.0)
         return table
@@ -113,14 +122,16 @@ class KeptPairs:
         arrays = self._cache.get_arrays(f"{strip.name}:values")
         return None if arrays is None else arrays["values"]
 
-    def _keep(self, rows: Keys, columns: Keys, values: Values) -> None:
+    def _keep(self, rows: Keys, columns: Keys, values: Values) -> Values:
+        """Keep a strip; its values as they are kept."""
         if len(rows) == len(columns):
-            values = np.asarray(squareform(values, checks=False))
+            values = np.concatenate([row[place + 1 :] for place, row in enumerate(values)])
         strip = _Strip(f"{self._list}:{digest(rows, columns)}", rows, columns)
         self._cache.put_arrays(f"{strip.name}:values", {"values": values})
         self._cache.put_arrays(strip.name, {"rows": rows, "columns": columns})
         self._cache.enlist(self._list, strip.name)
         self._strips = [*(self._strips or []), strip]
+        return values
 
     def _join(self, keys: Keys) -> None:
         """Put one strip in the place of all that have rows of these units only."""
@@ -182,10 +193,29 @@ def _pairs(rows: int, columns: int) -> int:
     return rows * (rows - 1) // 2 + rows * (columns - rows)
 
 
+def _is_of(strip: _Strip, keys: Keys) -> bool:
+    """Whether a strip is the table of these very units."""
+    return np.array_equal(strip.rows, keys) and np.array_equal(strip.columns, keys)
+
+
+def _square(values: Values) -> Values:
+    """The symmetric table of a strip whose rows are its columns, 0 from each unit to itself.
+
+    As scipy's `squareform`, whose import would cost every worker more than this does.
+    """
+    count = (1 + math.isqrt(1 + 8 * len(values))) // 2
+    upper = np.zeros((count, count), dtype=np.float32)
+    start = 0
+    for place in range(count - 1):
+        upper[place, place + 1 :] = values[start : start + count - 1 - place]
+        start += count - 1 - place
+    return with_transposed(upper, upper)
+
+
 def _fill(table: Values, keys: Keys, strip: _Strip, values: Values) -> None:
     """Enter what a strip holds."""
     if values.ndim == 1:
-        values = np.asarray(squareform(values, checks=False))
+        values = _square(values)
     rows, from_rows = _places(strip.rows, keys)
     columns, from_columns = _places(strip.columns, keys)
     block = values.take(from_rows, axis=0).take(from_columns, axis=1)

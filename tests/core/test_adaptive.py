@@ -165,12 +165,9 @@ def test_a_cluster_that_has_taken_in_others_stays() -> None:
     problem = example_problem(k=2)
     partition = Partition(problem, CostTable(problem), np.array([0, 0, 1, 1, 2, 2]))
     partition.costs[:] = [
-        [1.0, 0.1, 5.0],
-        [1.0, 5.0, 0.1],
-        [5.0, 1.0, 0.5],
-        [5.0, 1.0, 0.5],
-        [9.0, 9.0, 0.0],
-        [9.0, 9.0, 0.0],
+        [1.0, 1.0, 5.0, 5.0, 9.0, 9.0],
+        [0.1, 5.0, 1.0, 1.0, 9.0, 9.0],
+        [5.0, 0.1, 0.5, 0.5, 0.0, 0.0],
     ]
     dissolve_clusters(partition)
     assert_valid(problem, partition.labels.astype(np.int32))
@@ -270,9 +267,9 @@ def test_costs_are_those_of_the_formula(case: tuple[Taxonomy, object]) -> None:
         for other, published in enumerate(centres):
             squares = costs.squares[np.ix_(row, published)]
             cost = float(squares.min(axis=1).sum() + squares.min(axis=0).sum())
-            assert paid_for[place, other] == pytest.approx(cost * problem.counts[place], abs=1e-5)
+            assert paid_for[other, place] == pytest.approx(cost * problem.counts[place], abs=1e-5)
             assert between[place, other] == pytest.approx(cost, abs=1e-5)
-        assert paid_for[place, -1] == len(row) * problem.counts[place]
+        assert paid_for[-1, place] == len(row) * problem.counts[place]
 
 
 def test_sets_of_enough_people_stand_alone() -> None:

@@ -21,14 +21,15 @@ TILE = 512
 def between_sets(problem: Problem) -> Costs:
     """Cost of one record of a set if another set is published, symmetric, shape (n, n)."""
     every = np.arange(len(problem))
-    lost = _lost(problem.costs, every, every)
-    # What j makes up in place of i is what is lost of j in place of i.
-    return _with_transposed(lost, lost)
+    return costs_between(problem.costs, every, every)
 
 
 def costs_between(costs: SetCosts, rows: Longs, columns: Longs) -> Costs:
     """The entries of `between_sets` for some rows and columns, shape (rows, columns)."""
-    return _with_transposed(_lost(costs, rows, columns), _lost(costs, columns, rows))
+    lost = _lost(costs, rows, columns)
+    # What j makes up in place of i is what is lost of j in place of i.
+    alike = np.array_equal(rows, columns)
+    return with_transposed(lost, lost if alike else _lost(costs, columns, rows))
 
 
 def nearest_sets(between: Costs, count: int) -> Longs:
@@ -69,7 +70,7 @@ def _lost(costs: SetCosts, rows: Longs, columns: Longs) -> Costs:
     return np.asarray(membership(offsets, classes, len(used)) @ np.ascontiguousarray(nearest.T))
 
 
-def _with_transposed(costs: Costs, others: Costs) -> Costs:
+def with_transposed(costs: Costs, others: Costs) -> Costs:
     """The sum of two tables, the second of them transposed."""
     both = np.empty_like(costs)
     # Over the whole at once it would miss the processor's cache at every step.

@@ -28,8 +28,8 @@ FIRST_ROUNDS, MOST_ROUNDS, ROUNDS_AFTER_SHAKE = 4, 12, 5
 SHAKEN: Final = 16
 """A shake scatters one cluster in so many."""
 MOST_SHAKES: Final = 24
-SHAKE_WORK: Final = 12_000_000
-CLUSTERS_AT_LEAST: Final = 600
+SHAKE_WORK: Final = 9_000_000
+CLUSTERS_AT_LEAST: Final = 450
 """A shake's time goes with sets times clusters, few clusters being no faster than some; together
 they stay within SHAKE_WORK."""
 

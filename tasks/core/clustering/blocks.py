@@ -55,7 +55,10 @@ def in_blocks(
         return withheld_labels(problem)
     blocks = cut(problem)
     betweens = sources or [between_sets] * len(blocks)
-    parts = zip(blocks, betweens, strict=True)
+    # The largest first: then no core waits long for the last.
+    order = sorted(range(len(blocks)), key=lambda place: -len(blocks[place]))
+    blocks = [blocks[place] for place in order]
+    parts = zip(blocks, (betweens[place] for place in order), strict=True)
     arguments = ((problem.part(block), method, between) for block, between in parts)
     return joined(problem, blocks, run(_cluster, arguments))
 

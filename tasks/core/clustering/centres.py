@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.core.clustering.problem import Problem
 from tasks.core.records import Floats, Ints, Longs
-from tasks.core.rows import compress, take_rows
+from tasks.core.rows import compress, owners, take_rows
 from tasks.core.slots.candidates import (
     batch_choices,
     batches,
@@ -21,13 +21,13 @@ from tasks.core.slots.search import search_slots
 
 
 def improved_centres(
-    problem: Problem, groups: Sequence[Longs], centres: Sequence[Ints]
+    problem: Problem, groups: Longs, sets: Longs, centres: Sequence[Ints]
 ) -> list[Ints]:
-    """Centres (classes) that cost the groups of sets no more than those given.
+    """Centres (classes) that cost groups of sets, as compressed rows, no more than those given.
 
     Candidates are the groups' own classes and those of the given centres.
     """
-    members = _members(problem, groups)
+    members = _members(problem, groups, sets)
     squares = problem.costs.squares
 
     def between(left: Ints, right: Ints) -> Floats:
@@ -37,27 +37,26 @@ def improved_centres(
     width = len(squares)
     entries = gather_entries(members, members.concepts, width)
     offsets, given = compress(centres)
-    labels = np.repeat(np.arange(len(groups)), np.diff(offsets))
+    labels = owners(offsets)
     # Endless weight: a given class stays a candidate.
     candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
-    found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(groups)
+    found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(centres)
     for batch in batches(entries, candidates):
         choices = batch_choices(members, entries, candidates, batch, between)
         starts, places = take_rows(offsets, batch.clusters)
-        rows = np.repeat(np.arange(len(batch.clusters)), np.diff(starts))
-        marks = search_slots(choices, marks_of(candidates, batch, rows, given[places]))
+        marks = marks_of(candidates, batch, owners(starts), given[places])
+        marks = search_slots(choices, marks)
         classes = candidates.classes[batch.candidates].astype(np.int32)
         for row, cluster in enumerate(batch.clusters.tolist()):
             found[cluster] = classes[row][marks[row]]
     return found
 
 
-def _members(problem: Problem, groups: Sequence[Longs]) -> Members:
-    sets = np.concatenate([*groups, np.zeros(0, dtype=np.int64)])
+def _members(problem: Problem, groups: Longs, sets: Longs) -> Members:
     offsets, places = take_rows(problem.costs.offsets, sets)
     counts = problem.counts[sets]
     return Members(
-        labels=np.repeat(np.arange(len(groups)), [len(group) for group in groups]),
+        labels=owners(groups),
         counts=counts,
         offsets=offsets,
         concepts=problem.costs.classes[places],

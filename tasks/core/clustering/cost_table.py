@@ -9,7 +9,7 @@ import numpy as np
 from tasks.core.clustering.between import membership, nearest_squares
 from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
-from tasks.core.records import Ints
+from tasks.core.records import Ints, Longs
 from tasks.core.rows import compress
 
 
@@ -19,20 +19,30 @@ class CostTable:
     def __init__(self, problem: Problem) -> None:
         costs = problem.costs
         self._squares = costs.squares
-        self._counts = problem.counts.astype(np.float32)[:, None]
-        self._dropped = self._counts * np.diff(costs.offsets).astype(np.float32)[:, None]
+        self._counts = problem.counts.astype(np.float32)
+        self._dropped = self._counts * np.diff(costs.offsets).astype(np.float32)
         self._holds = membership(costs.offsets, costs.classes, len(costs.squares))
         # What one class published for each set makes up, shape (classes, sets).
         nearest = nearest_squares(costs.offsets, costs.classes, costs.squares)
         self._made_up = np.ascontiguousarray(nearest.T)
 
     def of_centres(self, centres: Sequence[Ints]) -> Costs:
-        """Cost of all records of each set if a centre is published, shape (sets, centres)."""
+        """Cost of all records of each set if a centre is published, shape (centres, sets)."""
         offsets, classes = compress(centres)
-        paid = np.repeat(self._dropped, len(centres), axis=1)
-        some = np.flatnonzero(np.diff(offsets))
-        if len(some):
-            nearest = np.minimum.reduceat(self._squares[classes], offsets[some], axis=0)
-            made_up = np.add.reduceat(self._made_up[classes], offsets[some], axis=0)
-            paid[:, some] = (self._holds @ nearest.T + made_up.T) * self._counts
+        sizes = np.diff(offsets)
+        if not sizes.all():
+            return self._with_empty_centres(centres, sizes)
+        nearest = nearest_squares(offsets, classes, self._squares)
+        paid = np.ascontiguousarray((self._holds @ np.ascontiguousarray(nearest.T)).T)
+        for place in range(int(sizes.max(initial=0))):
+            longer = np.flatnonzero(sizes > place)
+            paid[longer] += self._made_up[classes[offsets[longer] + place]]
+        paid *= self._counts
+        return paid
+
+    def _with_empty_centres(self, centres: Sequence[Ints], sizes: Longs) -> Costs:
+        """The same if some centres publish nothing: then everything is dropped."""
+        paid = np.repeat(self._dropped[None, :], len(centres), axis=0)
+        some = np.flatnonzero(sizes)
+        paid[some] = self.of_centres([centres[place] for place in some.tolist()])
         return paid

@@ -24,11 +24,7 @@ def better_parts(old: Partition, new: Partition) -> Partition:
     better = more < 0
     if not better.any():
         return old
-    shifted = new.labels + len(old.sizes)
-    kept, labels = np.unique(np.where(better[component], shifted, old.labels), return_inverse=True)
-    centres = [*old.centres, *new.centres]
-    costs = np.concatenate([old.costs, new.costs], axis=1)[:, kept]
-    return old.changed(labels, [centres[label] for label in kept], costs)
+    return old.with_parts_of(new, better[component])
 
 
 def _components(old: Partition, new: Partition) -> Longs:

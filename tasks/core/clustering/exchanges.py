@@ -27,20 +27,25 @@ def exchange_sets(partition: Partition) -> None:
     anyone = from_anyone[givers] < changes[back]
     returned = np.where(anyone, source[givers], given[back])
     saved = -(changes + np.minimum(changes[back], from_anyone[givers]))
+    best = np.array(descending(saved.astype(np.float64)), dtype=np.int64)
+    sources = partition.labels[returned[best]]
+    clusters = zip(givers[best].tolist(), takers[best].tolist(), sources.tolist(), strict=True)
+    sets = zip(given[best].tolist(), returned[best].tolist(), strict=True)
     touched: set[int] = set()
-    for pair in descending(saved.astype(np.float64)):
-        exchange = int(given[pair]), int(takers[pair]), int(returned[pair])
-        touched |= _exchange(partition, *exchange, touched)
+    for involved, exchanged in zip(clusters, sets, strict=True):
+        if touched.isdisjoint(involved) and _exchange(partition, involved, exchanged):
+            touched.update(involved)
     partition.refresh(touched)
 
 
 def _promising_pairs(partition: Partition) -> tuple[Longs, Longs, Longs]:
     """Givers and takers, and where each pair stands the other way round."""
     count = len(partition.sizes)
-    cheaper = np.flatnonzero(partition.costs < partition.own_costs[:, None])
-    sets, others = np.divmod(cheaper, count)
-    own = partition.labels[sets]
-    pairs = np.unique(np.concatenate([own * count + others, others * count + own]))
+    cheaper = np.flatnonzero(partition.costs < partition.own_costs)
+    others, sets = np.divmod(cheaper, len(partition.labels))
+    promising = np.zeros((count, count), dtype=np.bool_)
+    promising[partition.labels[sets], others] = True
+    pairs = np.flatnonzero(promising | promising.T)
     givers, takers = np.divmod(pairs, count)
     return givers, takers, np.searchsorted(pairs, takers * count + givers)
 
@@ -51,7 +56,7 @@ def _cheapest_gifts(partition: Partition, givers: Longs, takers: Longs) -> tuple
     bounds = np.cumsum([0, *partition.sizes])
     offsets, places = take_rows(bounds, givers)
     sets, pair = members[places], np.repeat(np.arange(len(givers)), np.diff(offsets))
-    changes = partition.costs[sets, takers[pair]] - partition.own_costs[sets]
+    changes = partition.costs[takers[pair], sets] - partition.own_costs[sets]
     least = np.minimum.reduceat(changes, offsets[:-1])
     at_least = np.flatnonzero(changes == least[pair])
     first = at_least[np.searchsorted(at_least, offsets[:-1])]
@@ -64,27 +69,20 @@ def _spared_by_anyone(partition: Partition) -> tuple[Longs, Costs]:
     count = len(partition.sizes)
     if not len(spared):
         return np.zeros(count, dtype=np.int64), np.full(count, np.inf, dtype=np.float32)
-    changes = partition.costs[spared] - partition.own_costs[spared, None]
-    changes[np.arange(len(spared)), partition.labels[spared]] = np.inf
-    best = np.argmin(changes, axis=0)
-    return spared[best], changes[best, np.arange(count)]
+    changes = partition.costs.take(spared, axis=1)
+    changes -= partition.own_costs[spared]
+    changes[partition.labels[spared], np.arange(len(spared))] = np.inf
+    best = np.argmin(changes, axis=1)
+    return spared[best], changes[np.arange(count), best]
 
 
-def _exchange(
-    partition: Partition, given: int, taker: int, returned: int, touched: set[int]
-) -> set[int]:
-    """Move one set to the taker and another in its place; the clusters that this changes.
-
-    Nothing is done if one of them has been touched already or would fall short.
-    """
-    giver, source = int(partition.labels[given]), int(partition.labels[returned])
-    involved = {giver, taker, source}
-    if touched & involved:
-        return set()
+def _exchange(partition: Partition, involved: tuple[int, int, int], sets: tuple[int, int]) -> bool:
+    """Move the giver's set to the taker and the source's in its place, unless one falls short."""
+    (giver, taker, source), (given, returned) = involved, sets
     partition.move(given, taker)
     partition.move(returned, giver)
-    if all(partition.is_valid(label) for label in involved):
-        return involved
+    if all(map(partition.is_valid, involved)):
+        return True
     partition.move(given, giver)
     partition.move(returned, source)
-    return set()
+    return False

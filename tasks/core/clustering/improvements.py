@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks.core.clustering.partition import Partition
+from tasks.core.costs import Costs
 from tasks.core.records import Floats, Longs
 from tasks.core.slots.sums import sums_by
 
@@ -47,9 +48,8 @@ def dissolve_clusters(partition: Partition) -> None:
 
 def scatter_clusters(partition: Partition, chosen: Sequence[int]) -> None:
     """Dissolve some of the clusters, whatever it costs: each set goes where it costs least."""
-    costs = partition.costs.copy()
-    costs[:, chosen] = np.inf
-    target = np.argmin(costs, axis=1)
+    staying = np.setdiff1d(np.arange(len(partition.sizes)), chosen)
+    target = staying[_least_of_columns(partition.costs[staying])[1]]
     scattered = np.flatnonzero(np.isin(partition.labels, chosen))
     for index in scattered.tolist():
         partition.move(index, int(target[index]))
@@ -58,11 +58,23 @@ def scatter_clusters(partition: Partition, chosen: Sequence[int]) -> None:
 
 def cheapest_elsewhere(partition: Partition) -> tuple[Floats, Longs]:
     """For each set the least cost in a cluster but its own, and that cluster."""
-    every = np.arange(len(partition.labels))
-    costs = partition.costs.copy()
-    costs[every, partition.labels] = np.inf
-    target = np.argmin(costs, axis=1)
-    return costs[every, target].astype(np.float64), target
+    costs, own = partition.costs, partition.own_costs
+    places = partition.labels, np.arange(len(own))
+    # Put back below: a copy would take as long as all the rest.
+    costs[places] = np.inf
+    least, target = _least_of_columns(costs)
+    costs[places] = own
+    return least.astype(np.float64), target
+
+
+def _least_of_columns(costs: Costs) -> tuple[Costs, Longs]:
+    """The least of each column and the first row that holds it; twice as fast as numpy's."""
+    least = costs.min(axis=0)
+    rows, columns = np.divmod(np.flatnonzero(costs == least), costs.shape[1])
+    first = np.empty(costs.shape[1], dtype=np.int64)
+    # Of several the first stays: it is written last.
+    first[columns[::-1]] = rows[::-1]
+    return least, first
 
 
 def descending(saved: Floats) -> list[int]:

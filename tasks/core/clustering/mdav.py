@@ -9,13 +9,17 @@ nothing of what it clusters: distances come from a `Space`, and what is a cluste
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from tasks.core.clustering.blocks import Between, Run, here, in_blocks
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
-from tasks.core.records import Floats, Ints, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs
+
+FIRST_LOOK: Final = 32
+"""A cluster is looked for among so many nearest units, then among so many times more."""
 
 
 def mdav_labels(
@@ -53,16 +57,32 @@ def _next_clusters(space: Space, sizes: Sizes, remaining: Longs) -> list[Longs]:
     """Two clusters, or one, such that the rest is still enough for another; else all the rest."""
     outermost = int(remaining[np.argmax(space.from_centre(remaining))])
     distances = space.from_unit(outermost, remaining)
-    near, rest = _nearest(distances, sizes, remaining)
+    near = _nearest(distances, sizes, remaining)
+    rest = remaining[~near]
     if not sizes.enough(rest):
         return [remaining]
-    opposite = int(rest[np.argmax(distances[np.isin(remaining, rest)])])
-    far, left_over = _nearest(space.from_unit(opposite, rest), sizes, rest)
-    return [near, far] if sizes.enough(left_over) else [near]
+    opposite = int(rest[np.argmax(distances[~near])])
+    far = _nearest(space.from_unit(opposite, rest), sizes, rest)
+    first, second = remaining[near], rest[far]
+    return [first, second] if sizes.enough(rest[~far]) else [first]
 
 
-def _nearest(distances: Floats, sizes: Sizes, units: Longs) -> tuple[Longs, Longs]:
-    """The nearest units that are enough for a cluster, and the others in order."""
-    order = np.argsort(distances, kind="stable")
-    needed = sizes.needed(units[order])
-    return units[order[:needed]], units[np.sort(order[needed:])]
+def _nearest(distances: Floats, sizes: Sizes, units: Longs) -> Flags:
+    """Which units are the nearest that are enough for a cluster, as all together are."""
+    looked_at = min(FIRST_LOOK, len(units))
+    while True:
+        order = _nearest_first(distances, looked_at)
+        needed = sizes.needed(units[order])
+        if needed or looked_at == len(units):
+            break
+        looked_at = min(looked_at * FIRST_LOOK, len(units))
+    near = np.zeros(len(units), dtype=np.bool_)
+    near[order[:needed]] = True
+    return near
+
+
+def _nearest_first(distances: Floats, count: int) -> Longs:
+    """So many places or, where distances are equal, more: nearest first, ties by place."""
+    farthest = np.partition(distances, count - 1)[count - 1]
+    places = np.flatnonzero(distances <= farthest)
+    return places[np.argsort(distances[places], kind="stable")]

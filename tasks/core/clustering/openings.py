@@ -24,14 +24,14 @@ class Openings:
         self._near = near
         counts = problem.counts.astype(np.float32)
         self._near_costs = np.take_along_axis(between, near, axis=1) * counts[near]
-        self._people = np.diff(problem.user_offsets)
+        self._near_people = np.diff(problem.user_offsets)[near]
         # What a cluster around each set promised when it last came to nothing.
         self._in_vain = np.full(len(problem), np.nan)
 
     def open_clusters(self, partition: Partition) -> None:
         """Open clusters that save, those first that promise most."""
         own = partition.own_costs
-        promises = self._promises(partition, own)
+        promises = self._promises(partition, own, SAVING)
         # The same promise as last time: nothing has changed around the set.
         promises[promises == self._in_vain] = 0.0
         touched: set[int] = set()
@@ -49,26 +49,31 @@ class Openings:
         cost nothing; yet more of them are published as they are by many clusters.
         """
         own = partition.own_costs
-        promises = self._promises(partition, own)
+        promises = self._promises(partition, own, -SAVING)
         touched: set[int] = set()
         for centre in np.argsort(-partition.problem.counts, kind="stable").tolist():
             if promises[centre] > -SAVING:
                 touched |= self._open(partition, centre, own, -SAVING)
         partition.refresh(touched)
 
-    def _promises(self, partition: Partition, own: Costs) -> Floats:
+    def _promises(self, partition: Partition, own: Costs, least: float) -> Floats:
         """At most so much a cluster around each set saves, shape (sets,).
 
         It would take every set that saves and can be spared, and further ones while it is short
-        of k people even if all their users were different.
+        of k people even if all their users were different. What promises no more than `least`
+        is not looked at so closely.
         """
         lost = np.where(partition.spared(), -own, np.inf)[self._near] + self._near_costs
-        order = np.argsort(lost, axis=1, kind="stable")
-        lost = np.take_along_axis(lost, order, axis=1)
-        people = self._people[np.take_along_axis(self._near, order, axis=1)]
+        promises = -np.minimum(lost, 0.0).sum(axis=1, dtype=np.float64)
+        people = (self._near_people * (lost < 0)).sum(axis=1)
+        short = np.flatnonzero((promises > least) & (people < partition.problem.k))
+        order = np.argsort(lost[short], axis=1, kind="stable")
+        lost = np.take_along_axis(lost[short], order, axis=1)
+        people = np.take_along_axis(self._near_people[short], order, axis=1)
         before = people.cumsum(axis=1) - people
         taken = (lost < 0) | (before < partition.problem.k)
-        return np.asarray(-np.where(taken, lost, 0.0).sum(axis=1), dtype=np.float64)
+        promises[short] = -np.where(taken, lost, 0.0).sum(axis=1, dtype=np.float64)
+        return np.asarray(promises)
 
     def _open(self, partition: Partition, centre: int, own: Costs, least: float) -> set[int]:
         """Open one cluster if that saves more than `least`; the clusters that it changes."""

@@ -13,6 +13,7 @@ from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
 from tasks.core.records import Flags, Ints, Longs
+from tasks.core.rows import take_rows
 
 
 class Partition:
@@ -22,7 +23,7 @@ class Partition:
         labels: cluster of each set.
         sizes: sets in each cluster; 0 for one that was dissolved.
         centres: classes that each cluster publishes.
-        costs: what all records of a set pay at a centre, shape (sets, clusters).
+        costs: what all records of a set pay at a centre, shape (clusters, sets).
     """
 
     def __init__(self, problem: Problem, table: CostTable, labels: Ints | Longs) -> None:
@@ -31,31 +32,37 @@ class Partition:
         self._table = table
         self._users = [problem.users_of(index).tolist() for index in range(len(problem))]
         self.centres: list[Ints] = [np.zeros(0, dtype=np.int32)] * (int(labels.max()) + 1)
-        self.costs: Costs = table.of_centres(self.centres)
-        self._fill(labels)
-        self.refresh(range(len(self.sizes)))
-
-    def _fill(self, labels: Ints | Longs) -> None:
+        self.costs: Costs = np.empty((0, len(problem)), dtype=np.float32)
         self.labels = labels.astype(np.int64)
         self.sizes = [0] * len(self.centres)
         self._holders: list[dict[int, int]] = [{} for _ in self.centres]
         for index, label in enumerate(self.labels.tolist()):
             self._join(index, label)
-
-    def changed(self, labels: Longs, centres: list[Ints], costs: Costs) -> Partition:
-        """A partition of the same sets into other clusters, whose costs are known."""
-        other = copy(self)
-        other.centres, other.costs = list(centres), costs
-        other._fill(labels)
-        return other
+        self.refresh(range(len(self.sizes)))
 
     def copy(self) -> Partition:
-        return self.changed(self.labels, self.centres, self.costs.copy())
+        return self.with_parts_of(self, np.zeros(len(self.labels), dtype=np.bool_))
+
+    def with_parts_of(self, other: Partition, chosen: Flags) -> Partition:
+        """This partition, but the other's clusters for some sets: whole clusters of either."""
+        count = len(self.sizes)
+        kept, labels = np.unique(
+            np.where(chosen, other.labels + count, self.labels), return_inverse=True
+        )
+        mine, theirs = kept[kept < count], kept[kept >= count] - count
+        sources = [*((self, label) for label in mine), *((other, label) for label in theirs)]
+        mixed = copy(self)
+        mixed.labels = labels.astype(np.int64)
+        mixed.sizes = [source.sizes[label] for source, label in sources]
+        mixed.centres = [source.centres[label] for source, label in sources]
+        mixed._holders = [source._holders[label].copy() for source, label in sources]
+        mixed.costs = np.concatenate([self.costs[mine], other.costs[theirs]])
+        return mixed
 
     @property
     def own_costs(self) -> Costs:
         """What each set pays in its own cluster, shape (sets,)."""
-        return np.asarray(self.costs[np.arange(len(self.labels)), self.labels])
+        return np.asarray(self.costs[self.labels, np.arange(len(self.labels))])
 
     @property
     def total(self) -> float:
@@ -127,31 +134,34 @@ class Partition:
 
     def refresh(self, touched: Iterable[int]) -> None:
         """Let the centres of clusters follow their members, and forget empty clusters."""
-        known = self.costs.shape[1]
-        if len(self.sizes) > known:
-            opened = np.empty((len(self.labels), len(self.sizes) - known), dtype=np.float32)
-            self.costs = np.concatenate([self.costs, opened], axis=1)
-        groups = self.groups()
-        living = [label for label in sorted(touched) if self.sizes[label]]
-        found = improved_centres(
-            self.problem, [groups[i] for i in living], [self.centres[i] for i in living]
-        )
+        living = np.array([label for label in sorted(touched) if self.sizes[label]], np.int64)
+        offsets, places = take_rows(np.cumsum([0, *self.sizes]), living)
+        members = np.argsort(self.labels, kind="stable")[places]
+        centres = [self.centres[label] for label in living]
         stale = []
-        for label, centre in zip(living, found, strict=True):
-            if label >= known or not np.array_equal(centre, self.centres[label]):
+        found = improved_centres(self.problem, offsets, members, centres)
+        for label, centre in zip(living.tolist(), found, strict=True):
+            if label >= len(self.costs) or not np.array_equal(centre, self.centres[label]):
                 self.centres[label] = centre
                 stale.append(label)
-        self.costs[:, stale] = self._table.of_centres([self.centres[label] for label in stale])
-        self._forget_empty()
+        fresh = self._table.of_centres([self.centres[label] for label in stale])
+        rows = self._only_living(np.array(stale, dtype=np.int64))
+        self.costs[rows] = fresh
 
-    def _forget_empty(self) -> None:
-        kept = np.flatnonzero(self.sizes)
-        if len(kept) == len(self.sizes):
-            return
+    def _only_living(self, labels: Longs) -> Longs:
+        """Forget empty clusters, make room for the costs of new ones; the labels' new numbers."""
+        kept, known = np.flatnonzero(self.sizes), len(self.costs)
+        if len(kept) == known == len(self.sizes):
+            return labels
         numbers = np.full(len(self.sizes), -1)
         numbers[kept] = np.arange(len(kept))
         self.labels = numbers[self.labels]
         self.sizes = [self.sizes[label] for label in kept]
         self._holders = [self._holders[label] for label in kept]
         self.centres = [self.centres[label] for label in kept]
-        self.costs = self.costs[:, kept]
+        costs = np.empty((len(kept), len(self.labels)), dtype=np.float32)
+        old = kept[kept < known]
+        # With another mode numpy would go through a buffer.
+        self.costs.take(old, axis=0, out=costs[: len(old)], mode="clip")
+        self.costs = costs
+        return numbers[labels]

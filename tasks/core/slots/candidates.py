@@ -87,13 +87,16 @@ def gather_candidates(
         + np.concatenate([entries.classes, classes]),
         return_inverse=True,
     )
+    owners, numbers = np.divmod(keys, entries.width)
+    offsets = np.searchsorted(owners, np.arange(len(entries.offsets)))
+    if np.diff(offsets).max(initial=0) <= MOST_CANDIDATES:
+        return Candidates(offsets, numbers)
     total = sums_by(inverse, np.concatenate([entries.weights, weights]), len(keys))
-    owners = keys // entries.width
     order = np.lexsort((-total, owners))
-    rank = np.arange(len(keys)) - np.searchsorted(owners, owners[order])
-    kept = keys[np.sort(order[rank < MOST_CANDIDATES])]
-    every_label = np.arange(len(entries.offsets))
-    return Candidates(np.searchsorted(kept // entries.width, every_label), kept % entries.width)
+    rank = np.arange(len(keys)) - offsets[owners]
+    kept = np.sort(order[rank < MOST_CANDIDATES])
+    sizes = np.minimum(np.diff(offsets), MOST_CANDIDATES)
+    return Candidates(np.append(0, np.cumsum(sizes)), numbers[kept])
 
 
 def batches(entries: Entries, candidates: Candidates) -> Iterator[Batch]:
