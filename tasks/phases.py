@@ -157,7 +157,7 @@ def _read_texts(settings: Settings, texts: Sequence[str], progress: Progress) ->
     lexicon = wordnet(settings.store).lexicon
     sensitive = topic_map(settings.store, settings.topics).sensitive
     finder = AttributeFinder(lexicon, sensitive, settings.scope, STOPS)
-    nlp = build_pipeline(load_identifier_finder(), finder, settings.spacy_model)
+    nlp = build_pipeline(load_identifier_finder(Path(settings.store)), finder, settings.spacy_model)
     return read_texts(nlp, texts, progress)
 
 
@@ -234,7 +234,7 @@ def redact(
     from tasks.adapters.identifiers import load_identifier_finder
 
     found = _redacted(settings, table, comparison, clusters)
-    release = scrub(found, table.words, load_identifier_finder().find)
+    release = scrub(found, table.words, load_identifier_finder(Path(settings.store)).find)
     if not release.published.any():
         raise NothingToRelease(
             f"nothing can be released: no row can be shared by k = {settings.k} users"
@@ -362,7 +362,7 @@ def verify(settings: Settings, draft: Draft) -> int:
         behind.sets,
         behind.promise,
         taxonomy=wordnet(settings.store).taxonomy,
-        identifiers=load_identifier_finder(),
+        identifiers=load_identifier_finder(Path(settings.store)),
     )
     refuse(draft, faults)
     return behind.promise.published

@@ -85,7 +85,7 @@ def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Re
         guarantee=guarantee,
         k=settings.k,
     )
-    return scrub(found, table.words, load_identifier_finder().find)
+    return scrub(found, table.words, load_identifier_finder(Path(settings.store)).find)
 
 
 @contained
@@ -101,7 +101,7 @@ def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) ->
         list(zip(_numbered(tables), (t.sets for t in tables), promises, strict=True)),
         union_promise(promises),
         taxonomy=wordnet(settings.store).taxonomy,
-        identifiers=load_identifier_finder(),
+        identifiers=load_identifier_finder(Path(settings.store)),
     )
     refuse(draft, faults)
     return promises[-1].published
