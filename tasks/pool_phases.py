@@ -23,8 +23,9 @@ from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.verification.union import union_promise
 from tasks.editions import EditionState
+from tasks.knowledge import wordnet
 from tasks.memory import Memory
-from tasks.phases import read_files, refuse, wordnet
+from tasks.phases import read_files, refuse
 from tasks.progress import Progress
 from tasks.settings import Settings
 

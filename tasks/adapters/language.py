@@ -9,7 +9,7 @@ tags and the persons it finds are used too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -21,16 +21,13 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Token
 
 from tasks.adapters.identifiers import IdentifierFinder
-from tasks.core.analysis import IDENTIFIER_CONCEPT
-from tasks.core.attributes import AttributeFinder, Item, Tag
+from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
 from tasks.core.errors import UsageError
 from tasks.core.lexicon import lexical_key
-from tasks.core.readings import Readings, Spans, pack_readings
-from tasks.progress import Progress
+from tasks.core.readings import Readings, pack_readings
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
-BATCH = 2000
 STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
@@ -155,15 +152,6 @@ def _trained(model: str) -> Language:
         ) from None
 
 
-def read_texts(nlp: Language, texts: Sequence[str], progress: Progress) -> Readings:
+def read_texts(nlp: Language, texts: Sequence[str]) -> Readings:
     """What each text says, in order."""
-    return pack_readings(_with_progress(nlp, texts, progress))
-
-
-def _with_progress(
-    nlp: Language, texts: Sequence[str], progress: Progress
-) -> Iterator[tuple[Spans, Sequence[Item]]]:
-    for done, doc in enumerate(nlp.pipe(texts, batch_size=BATCH), 1):
-        if done % BATCH == 0 or done == len(texts):
-            progress(done, len(texts))
-        yield doc.user_data[READING]
+    return pack_readings(doc.user_data[READING] for doc in nlp.pipe(texts))

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from tasks.core.attributes import IDENTIFIER_CONCEPT
 from tasks.core.distances import concept_distances, paired_distances
 from tasks.core.readings import Readings
 from tasks.core.records import (
@@ -24,9 +25,6 @@ from tasks.core.records import (
 )
 from tasks.core.rows import take_rows
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
-
-IDENTIFIER_CONCEPT = -2
-"""Marks an item as an identifier on its way from the text pipeline to the record table."""
 
 
 def represent_similar(concepts: Ints, similarities: Floats, threshold: float) -> Ints:

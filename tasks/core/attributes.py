@@ -21,6 +21,9 @@ COMMON_SHARE = 0.25
 CLEARLY = 4
 """A verb or adjective reading tagged more than this many times as often as the noun wins."""
 
+IDENTIFIER_CONCEPT = -2
+"""Marks an item as an identifier on its way from the text pipeline to the record table."""
+
 PARTS: tuple[PartOfSpeech, ...] = ("n", "v")
 
 
