@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import squareform
 
 from tasks.adapters.cache import BlobCache
 from tasks.core.digests import Keys, digest
@@ -115,7 +114,7 @@ class KeptPairs:
 
     def _keep(self, rows: Keys, columns: Keys, values: Values) -> None:
         if len(rows) == len(columns):
-            values = np.asarray(squareform(values, checks=False))
+            values = values[_above_diagonal(len(rows))]
         strip = _Strip(f"{self._list}:{digest(rows, columns)}", rows, columns)
         self._cache.put_arrays(f"{strip.name}:values", {"values": values})
         self._cache.put_arrays(strip.name, {"rows": rows, "columns": columns})
@@ -185,10 +184,24 @@ def _pairs(rows: int, columns: int) -> int:
 def _fill(table: Values, keys: Keys, strip: _Strip, values: Values) -> None:
     """Enter what a strip holds."""
     if values.ndim == 1:
-        values = np.asarray(squareform(values, checks=False))
+        values = _square(values, len(strip.rows))
     rows, from_rows = _places(strip.rows, keys)
     columns, from_columns = _places(strip.columns, keys)
     block = values.take(from_rows, axis=0).take(from_columns, axis=1)
     table[rows[:, None], columns] = block
     if len(rows) < len(columns):
         table[columns[:, None], rows] = block.T
+
+
+def _above_diagonal(count: int) -> Flags:
+    return np.triu(np.ones((count, count), dtype=np.bool_), 1)
+
+
+def _square(values: Values, count: int) -> Values:
+    """A symmetric matrix from what stands above its diagonal; zeros are on it.
+
+    scipy has this as `squareform`, which takes a quarter of a second to import.
+    """
+    table = np.zeros((count, count), dtype=values.dtype)
+    table[_above_diagonal(count)] = values
+    return table + table.T
