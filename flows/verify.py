@@ -129,7 +129,7 @@ def _tools(store: Path) -> tuple[Taxonomy, IdentifierFinder]:
     from tasks.adapters.identifiers import load_identifier_finder
     from tasks.adapters.wordnet import load_wordnet
 
-    return load_wordnet(store).taxonomy, load_identifier_finder()
+    return load_wordnet(store).taxonomy, load_identifier_finder(store)
 
 
 def _faults(

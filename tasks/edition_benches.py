@@ -24,6 +24,7 @@ from tasks.core.append.settle import Settlement
 from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Longs, QueryLog, Release
 from tasks.editions import EditionState, register
+from tasks.knowledge import wordnet
 from tasks.memory import open_memory
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
@@ -136,7 +137,7 @@ class EditionBench(Workbench):
     def _new_clusters(self) -> Mapping[int, str]:
         """Names of the concepts that clusters publish for the first time, by number."""
         release: Release = self.result("redact")
-        names = phases.wordnet(self.settings.store).taxonomy.names
+        names = wordnet(self.settings.store).taxonomy.names
         found: dict[int, str] = {}
         for place in np.unique(release.clusters, return_index=True)[1].tolist():
             number = int(release.clusters[place]) + 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,10 @@ from tasks.adapters.kept_stop_words import stop_words
 from tasks.adapters.querylog import read_logs
 from tasks.adapters.release import Draft
 from tasks.adapters.report import write_report
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
-from tasks.adapters.wordnet import WordNet, load_wordnet
 from tasks.containment import contained
 from tasks.core.analysis import build_record_table
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import LARGEST_BLOCK, Between, Run
+from tasks.core.clustering.blocks import LARGEST_BLOCK, Between
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
@@ -41,7 +38,7 @@ from tasks.core.concepts import ConceptDistances, class_distances, concept_class
 from tasks.core.costs import SetCosts, dataset_centre
 from tasks.core.counts import cluster_sizes, count_release
 from tasks.core.digests import byte_keys, digest, row_keys
-from tasks.core.errors import InputError, NothingToRelease, VerificationFailed
+from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
 from tasks.core.readings import Readings
@@ -52,13 +49,15 @@ from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.runs import Run
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
-from tasks.core.topics import TopicMap, map_topics
 from tasks.core.verification.clauses import Promise
+from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress
+from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
 from tasks.settings import Settings
 from tasks.workers import running_blocks
 
@@ -85,22 +84,6 @@ class Comparison:
     blocks: ComparedBlocks | None
     attributes: PairCounts
     records: PairCounts
-
-
-@lru_cache(maxsize=1)
-def wordnet(store: str) -> WordNet:
-    """WordNet, loaded once a process."""
-    try:
-        return load_wordnet(Path(store))
-    except OSError as fault:
-        raise InputError(f"cannot use --store {store}: {fault.strerror}") from None
-
-
-@lru_cache(maxsize=1)
-def topic_map(store: str, topics: str | None) -> TopicMap:
-    """The sensitive branches, mapped once a process."""
-    path = Path(topics) if topics else DEFAULT_TOPICS
-    return map_topics(read_topics(path), wordnet(store).taxonomy)
 
 
 @contained
@@ -149,16 +132,10 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
 
 
 def _read_texts(settings: Settings, texts: Sequence[str], progress: Progress) -> Readings:
-    # spaCy takes a second to import and only texts never seen before need it.
-    from tasks.adapters.identifiers import load_identifier_finder
-    from tasks.adapters.language import STOPS, build_pipeline, read_texts
-    from tasks.core.attributes import AttributeFinder
-
-    lexicon = wordnet(settings.store).lexicon
-    sensitive = topic_map(settings.store, settings.topics).sensitive
-    finder = AttributeFinder(lexicon, sensitive, settings.scope, STOPS)
-    nlp = build_pipeline(load_identifier_finder(), finder, settings.spacy_model)
-    return read_texts(nlp, texts, progress)
+    manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
+    workers = settings.workers if len(texts) >= FEWEST_TO_SHARE else 1
+    with running_blocks(workers) as run:
+        return read_in_shards(manner, texts, run, progress)
 
 
 @contained
@@ -234,7 +211,7 @@ def redact(
     from tasks.adapters.identifiers import load_identifier_finder
 
     found = _redacted(settings, table, comparison, clusters)
-    release = scrub(found, table.words, load_identifier_finder().find)
+    release = scrub(found, table.words, load_identifier_finder(Path(settings.store)).find)
     if not release.published.any():
         raise NothingToRelease(
             f"nothing can be released: no row can be shared by k = {settings.k} users"
@@ -362,7 +339,7 @@ def verify(settings: Settings, draft: Draft) -> int:
         behind.sets,
         behind.promise,
         taxonomy=wordnet(settings.store).taxonomy,
-        identifiers=load_identifier_finder(),
+        identifiers=load_identifier_finder(Path(settings.store)),
     )
     refuse(draft, faults)
     return behind.promise.published

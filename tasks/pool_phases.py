@@ -23,8 +23,9 @@ from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.verification.union import union_promise
 from tasks.editions import EditionState, numbered_people
+from tasks.knowledge import wordnet
 from tasks.memory import Memory
-from tasks.phases import read_files, refuse, wordnet
+from tasks.phases import read_files, refuse
 from tasks.progress import Progress
 from tasks.settings import Settings
 
@@ -85,7 +86,7 @@ def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Re
         guarantee=guarantee,
         k=settings.k,
     )
-    return scrub(found, table.words, load_identifier_finder().find)
+    return scrub(found, table.words, load_identifier_finder(Path(settings.store)).find)
 
 
 @contained
@@ -101,7 +102,7 @@ def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) ->
         numbered_people(tables),
         union_promise(promises),
         taxonomy=wordnet(settings.store).taxonomy,
-        identifiers=load_identifier_finder(),
+        identifiers=load_identifier_finder(Path(settings.store)),
     )
     refuse(draft, faults)
     return promises[-1].published

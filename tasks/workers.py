@@ -11,8 +11,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Any
 
-from tasks.core.clustering.blocks import Run, here
-from tasks.core.records import Ints
+from tasks.core.runs import Result, Run, here
 
 WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
@@ -29,8 +28,8 @@ def running_blocks(workers: int) -> Iterator[Run]:
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_ctrl_c_alone) as pool:
 
         def run(
-            function: Callable[..., Ints], arguments: Iterable[tuple[Any, ...]]
-        ) -> Iterable[Ints]:
+            function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
+        ) -> Iterator[Result]:
             remaining = iter(arguments)
             first = islice(remaining, (1 + WAITING_PER_WORKER) * workers)
             waiting = deque(pool.submit(function, *own) for own in first)

@@ -9,12 +9,11 @@ from spacy.language import Language
 
 from tasks.adapters.language import read_texts
 from tasks.core.attributes import Item
-from tasks.progress import silent
 
 
 def read_items(nlp: Language, texts: Sequence[str]) -> list[list[Item]]:
     """The items of each text, with their words."""
-    readings = read_texts(nlp, texts, silent)
+    readings = read_texts(nlp, texts)
     items = [
         Item(words, concept, in_doubt, length)
         for words, concept, in_doubt, length in zip(

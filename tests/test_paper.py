@@ -29,7 +29,6 @@ from tasks.core.distances import (
 from tasks.core.pairs import Pairs, least_of_rows
 from tasks.core.texts import normalise
 from tasks.core.topics import map_topics
-from tasks.progress import silent
 from tests.golden.paper import (
     ERRATUM,
     EXAMPLE_5,
@@ -62,7 +61,7 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
     topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
     finder = AttributeFinder(wordnet.lexicon, topics.sensitive, "sensitive", STOPS)
     nlp = build_pipeline(load_identifier_finder(), finder)
-    readings = read_texts(nlp, [normalise(QUERY)], silent)
+    readings = read_texts(nlp, [normalise(QUERY)])
     words = readings.words([normalise(QUERY)])
     found = {word for word, item in zip(words, readings.concepts, strict=True) if item >= 0}
     assert found == {"infection", "disease", "ill health", "cure", "lung"}

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from traceback import format_exception
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tasks import reading
 from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.concepts import measure_concepts
 from tasks.core.costs import Costs
+from tasks.core.errors import UnexpectedError, UsageError
 from tasks.core.records import Ints
 from tasks.core.taxonomy import build_taxonomy
+from tasks.progress import silent
+from tasks.reading import Manner, read_in_shards
 from tasks.workers import running_blocks
 from tests.random_logs import table_of
 
@@ -54,6 +60,40 @@ def test_workers_read_what_is_known_of_a_block(
     with running_blocks(2) as run:
         labels = adaptive_labels(problem, run, sources)
     assert labels.tolist() == adaptive_labels(problem).tolist()
+
+
+TEXTS = ["lung cancer cure", "john smith springfield", "", "call 212-736-5000", "used cars", "flu"]
+
+
+def test_one_and_two_workers_read_the_same(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SHARD", 2)
+    manner = Manner(str(store), None, "sensitive", None)
+    found, steps = [], []
+    for workers in (1, 2):
+        with running_blocks(workers) as run:
+            told: list[tuple[int, int]] = []
+            readings = read_in_shards(manner, TEXTS, run, lambda *step: told.append(step))  # noqa: B023
+        found.append({f.name: getattr(readings, f.name).tolist() for f in fields(readings)})
+        steps.append(told)
+    assert found[0] == found[1]
+    assert len(readings) == len(TEXTS)
+    assert steps == [[(2, 6), (4, 6), (6, 6)]] * 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_text_comes_out_of_a_worker_that_fails(store: Path, workers: int) -> None:
+    manner = Manner(str(store), None, "sensitive", None)
+    texts: list[Any] = ["zyxwvcanary", b"zyxwvcanary"]
+    with running_blocks(workers) as run, pytest.raises(UnexpectedError) as caught:
+        read_in_shards(manner, texts, run, silent)
+    assert "zyxwvcanary" not in "".join(format_exception(caught.value))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_our_own_errors_keep_their_kind(store: Path, workers: int) -> None:
+    manner = Manner(str(store), None, "sensitive", "en_no_such_model")
+    with running_blocks(workers) as run, pytest.raises(UsageError, match="not installed"):
+        read_in_shards(manner, TEXTS, run, silent)
 
 
 @dataclass(frozen=True)

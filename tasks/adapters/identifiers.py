@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from tasks.adapters.name_lists import load_name_lists
@@ -200,6 +201,6 @@ def _spaced_mail(text: str, tokens: Sequence[tuple[int, int]]) -> Iterator[Span]
 
 
 @lru_cache(maxsize=1)
-def load_identifier_finder() -> IdentifierFinder:
+def load_identifier_finder(store: Path | None = None) -> IdentifierFinder:
     """A finder with the name lists and the dictionary of the installed packages, made once."""
-    return IdentifierFinder(load_name_lists())
+    return IdentifierFinder(load_name_lists(store))

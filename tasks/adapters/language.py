@@ -9,32 +9,32 @@ tags and the persons it finds are used too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import spacy
 from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.language import Language
+from spacy.symbols import NOUN, PROPN, VERB
 from spacy.tokenizer import Tokenizer
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from tasks.adapters.identifiers import IdentifierFinder
-from tasks.core.analysis import IDENTIFIER_CONCEPT
-from tasks.core.attributes import AttributeFinder, Item, Tag
+from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
 from tasks.core.errors import UsageError
 from tasks.core.lexicon import lexical_key
-from tasks.core.readings import Readings, Spans, pack_readings
-from tasks.progress import Progress
+from tasks.core.readings import Readings, pack_readings
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
-BATCH = 2000
 STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
 _PREFIX = re.compile(r"^[^\w]")
 _SUFFIX = re.compile(r"[^\w]$")
 _INFIX = re.compile(r"(?:[^\w.'’]|_)+")
+_TAGS: Mapping[int, Tag] = {0: "", NOUN: "n", PROPN: "n", VERB: "v"}
 
 
 class IdentifierComponent:
@@ -54,49 +54,56 @@ class AttributeComponent:
 
     finder: AttributeFinder
 
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+
     def __call__(self, doc: Doc) -> Doc:
         items: list[Item] = []
         places: list[tuple[int, int]] = []
-        for hidden, tokens, tags in _runs(doc, places):
-            if hidden:
-                items.append(Item(" ".join(tokens), IDENTIFIER_CONCEPT, length=len(tokens)))
+        for hidden, tokens in _runs(doc, doc.user_data[IDENTIFIERS]):
+            keys, tags = self._words(tokens, places)
+            if hidden and keys:
+                items.append(Item(" ".join(keys), IDENTIFIER_CONCEPT, length=len(keys)))
             else:
-                items.extend(self.finder.items(tokens, tags))
+                items.extend(self.finder.items(keys, tags))
         doc.user_data[READING] = places, items
         return doc
 
+    def _words(
+        self, tokens: Iterable[Token], places: list[tuple[int, int]]
+    ) -> tuple[list[str], list[Tag]]:
+        """Keys and tags of the tokens that are words; where each stands is added to `places`."""
+        keys: list[str] = []
+        tags: list[Tag] = []
+        for token in tokens:
+            text = token.text
+            key = self._keys.get(text)
+            if key is None:
+                key = self._keys[text] = _word_key(text)
+            if key:
+                start = token.idx
+                keys.append(key)
+                places.append((start, start + len(text)))
+                tags.append(_TAGS.get(token.pos, "other"))
+        return keys, tags
 
-def _runs(doc: Doc, places: list[tuple[int, int]]) -> Iterator[tuple[bool, list[str], list[Tag]]]:
-    """Stretches of tokens that are, or are not, part of an identifier.
 
-    Where each token stands in the text is added to `places`.
-    """
-    spans: Sequence[tuple[int, int]] = doc.user_data[IDENTIFIERS]
-    tokens: list[str] = []
-    tags: list[Tag] = []
-    state = False
-    for token in doc:
+def _word_key(token: str) -> str:
+    """The lexical key of a token, or nothing if it is signs only."""
+    key = lexical_key(token)
+    return key if any(map(str.isalnum, key)) else ""
+
+
+def _runs(doc: Doc, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[bool, Iterable[Token]]]:
+    """Stretches of tokens that are, or are not, part of an identifier."""
+    if not spans:
+        return [(False, doc)]
+
+    def is_hidden(token: Token) -> bool:
         end = token.idx + len(token)
-        hidden = any(start < end and token.idx < stop for start, stop in spans)
-        if hidden != state and tokens:
-            yield state, tokens, tags
-            tokens, tags = [], []
-        state = hidden
-        key = lexical_key(token.text)
-        if any(map(str.isalnum, key)):
-            tokens.append(key)
-            places.append((token.idx, end))
-            tags.append(_tag(token.pos_))
-    if tokens:
-        yield state, tokens, tags
+        return any(start < end and token.idx < stop for start, stop in spans)
 
-
-def _tag(part_of_speech: str) -> Tag:
-    if not part_of_speech:
-        return ""
-    if part_of_speech in ("NOUN", "PROPN"):
-        return "n"
-    return "v" if part_of_speech == "VERB" else "other"
+    return groupby(doc, is_hidden)
 
 
 @Language.factory("logveil_identifiers")
@@ -113,7 +120,7 @@ def build_pipeline(
     identifiers: IdentifierFinder, attributes: AttributeFinder, model: str | None = None
 ) -> Language:
     """A blank English pipeline, or the trained one named, with our components at its end."""
-    nlp = spacy.blank("en") if model is None else _trained(model)
+    nlp = _blank() if model is None else _trained(model)
     nlp.tokenizer = Tokenizer(
         nlp.vocab,
         prefix_search=_PREFIX.search,
@@ -128,6 +135,14 @@ def build_pipeline(
     return nlp
 
 
+def _blank() -> Language:
+    nlp = spacy.blank("en")
+    # Shape, prefix, likeness to a number and the like: nobody asks, and to find them takes longer
+    # than to cut a query into tokens.
+    nlp.vocab.lex_attr_getters = {}
+    return nlp
+
+
 def _trained(model: str) -> Language:
     try:
         return spacy.load(model)
@@ -137,15 +152,6 @@ def _trained(model: str) -> Language:
         ) from None
 
 
-def read_texts(nlp: Language, texts: Sequence[str], progress: Progress) -> Readings:
+def read_texts(nlp: Language, texts: Sequence[str]) -> Readings:
     """What each text says, in order."""
-    return pack_readings(_with_progress(nlp, texts, progress))
-
-
-def _with_progress(
-    nlp: Language, texts: Sequence[str], progress: Progress
-) -> Iterator[tuple[Spans, Sequence[Item]]]:
-    for done, doc in enumerate(nlp.pipe(texts, batch_size=BATCH), 1):
-        if done % BATCH == 0 or done == len(texts):
-            progress(done, len(texts))
-        yield doc.user_data[READING]
+    return pack_readings(doc.user_data[READING] for doc in nlp.pipe(texts))

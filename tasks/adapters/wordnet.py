@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,12 +24,13 @@ from typing import Any
 
 import numpy as np
 
+from tasks.adapters import compiled as compiled_module
+from tasks.adapters.compiled import load_fields, save_fields, stamp, write_aside
 from tasks.core import lexicon as lexicon_module
 from tasks.core import taxonomy as taxonomy_module
 from tasks.core.digests import digest
 from tasks.core.errors import InputError
 from tasks.core.lexicon import Lexicon, LexiconTable, lexical_key
-from tasks.core.records import Strings
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 
 ROOT = "entity.n.01"
@@ -41,7 +41,6 @@ SOURCE_FILES = (
     "lexnames",
     "cntlist.rev",
 )
-STRING_FIELDS = ("names", "words", "keys", "exception_forms", "exception_bases")
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,13 @@ class WordNet:
 
 def wordnet_version(store: Path) -> str:
     """The version that `load_wordnet` would load: a hash of WordNet's files."""
-    return _content_hash(_source_folder(store))
+    return _content_version(_source_folder(store), store)
 
 
 def load_wordnet(store: Path) -> WordNet:
     """The compiled WordNet, made in the store on first use."""
     source = _source_folder(store)
-    own_version = _content_hash(source)
+    own_version = _content_version(source, store)
     compiled = store / "wordnet" / f"{own_version}-{_code_hash()}.npz"
     if not compiled.exists():
         clean = _clean_copy(source, store / "wordnet" / own_version)
@@ -94,13 +93,20 @@ def _data_folders(store: Path) -> list[str]:
     if not note.exists():
         import nltk
 
-        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_aside(note, json.dumps(nltk.data.path).encode())
+        write_aside(note, json.dumps(nltk.data.path).encode())
     folders: list[str] = json.loads(note.read_bytes())
     return folders
 
 
 @lru_cache(maxsize=4)
+def _content_version(folder: Path, store: Path) -> str:
+    """A hash of the content of WordNet's files, noted as long as their sizes and dates stay."""
+    note = store / "wordnet" / f"content-{stamp(folder / name for name in SOURCE_FILES)}.txt"
+    if not note.exists():
+        write_aside(note, _content_hash(folder).encode())
+    return note.read_text()
+
+
 def _content_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in SOURCE_FILES:
@@ -115,8 +121,9 @@ def _clean_bytes(path: Path) -> bytes:
 def _code_hash() -> str:
     """Changes with the code that compiles, so that an older compilation is never taken."""
     digest = hashlib.sha256()
-    for path in (__file__, taxonomy_module.__file__, lexicon_module.__file__):
-        digest.update(Path(path).read_bytes())
+    for module in (compiled_module, taxonomy_module, lexicon_module):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -125,30 +132,41 @@ def _clean_copy(source: Path, target: Path) -> Path:
     corpus = target / "corpora" / "wordnet"
     corpus.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in SOURCE_FILES:
-        _write_aside(corpus / name, _clean_bytes(source / name))
+        write_aside(corpus / name, _clean_bytes(source / name))
     return target
-
-
-def _write_aside(path: Path, content: bytes) -> None:
-    handle, aside = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
-    os.replace(aside, path)
 
 
 def open_reader(data_folder: Path) -> Any:
     """NLTK's reader over an NLTK data folder."""
-    import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    return _opened(WordNetCorpusReader, data_folder)
+
+
+def _open_quick_reader(data_folder: Path) -> Any:
+    """NLTK's reader without what takes it two thirds of its time, and nobody here needs.
+
+    That is a map from other versions of WordNet, and files that can be read backwards.
+    """
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    corpus = data_folder / "corpora" / "wordnet"
+    shortcuts = {
+        "map_wn": lambda reader: None,
+        "open": lambda reader, name: (corpus / name).open(encoding="utf-8"),
+    }
+    return _opened(type("QuickReader", (WordNetCorpusReader,), shortcuts), data_folder)
+
+
+def _opened(reader: Any, data_folder: Path) -> Any:
+    import nltk
 
     if str(data_folder) not in nltk.data.path:
         nltk.data.path.append(str(data_folder))
     with warnings.catch_warnings():
         # It warns that no other language is installed; none is wanted.
         warnings.simplefilter("ignore", UserWarning)
-        return WordNetCorpusReader(
-            nltk.data.find("corpora/wordnet", paths=[str(data_folder)]), None
-        )
+        return reader(nltk.data.find("corpora/wordnet", paths=[str(data_folder)]), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +180,7 @@ class SynsetLine:
 
 
 def _compile(data_folder: Path, version: str) -> WordNet:
-    reader = open_reader(data_folder)
+    reader = _open_quick_reader(data_folder)
     synsets = [synset for pos in "nv" for synset in _synset_lines(reader, pos)]
     places = {(synset.pos, synset.offset): place for place, synset in enumerate(synsets)}
     taxonomy = build_taxonomy(
@@ -268,35 +286,15 @@ def _senses_in_order(
 def _save(path: Path, wordnet: WordNet) -> None:
     fields = {**_fields(wordnet.taxonomy), **_fields(wordnet.lexicon.table)}
     fields.pop("version")
-    packed: dict[str, Any] = {
-        name: _pack(value) if name in STRING_FIELDS else value for name, value in fields.items()
-    }
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-    with os.fdopen(handle, "wb") as stream:
-        np.savez(stream, **packed)
-    os.replace(aside, path)
+    save_fields(path, fields)
 
 
 def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
-def _pack(strings: Strings) -> np.ndarray[Any, Any]:
-    return np.frombuffer("\n".join(strings.tolist()).encode(), dtype=np.uint8)
-
-
-def _unpack(packed: np.ndarray[Any, Any]) -> Strings:
-    strings = packed.tobytes().decode().split("\n")
-    return np.array(strings, dtype=object)
-
-
 def _load(path: Path, version: str) -> WordNet:
-    with np.load(path, allow_pickle=False) as archive:
-        fields: dict[str, Any] = {
-            name: _unpack(archive[name]) if name in STRING_FIELDS else archive[name]
-            for name in archive.files
-        }
+    fields: dict[str, Any] = load_fields(path)
     taxonomy_fields = {n: fields[n] for n in Taxonomy.__dataclass_fields__ if n != "version"}
     table_fields = {name: fields[name] for name in LexiconTable.__dataclass_fields__}
     return WordNet(

@@ -21,6 +21,9 @@ COMMON_SHARE = 0.25
 CLEARLY = 4
 """A verb or adjective reading tagged more than this many times as often as the noun wins."""
 
+IDENTIFIER_CONCEPT = -2
+"""Marks an item as an identifier on its way from the text pipeline to the record table."""
+
 PARTS: tuple[PartOfSpeech, ...] = ("n", "v")
 
 
@@ -57,8 +60,9 @@ class AttributeFinder:
     sensitive: Flags
     scope: Scope
     stop_words: frozenset[str]
-    _choices: dict[tuple[str, Tag], Choice] = field(default_factory=dict, repr=False)
+    _words: dict[tuple[str, Tag], Item] = field(default_factory=dict, repr=False)
     _phrases: dict[str, Choice | None] = field(default_factory=dict, repr=False)
+    _reaches: dict[str, int] = field(default_factory=dict, repr=False)
 
     def items(self, tokens: Sequence[str], tags: Sequence[Tag]) -> list[Item]:
         """Cut a query into items; `tokens` are lexical keys of single words."""
@@ -70,8 +74,7 @@ class AttributeFinder:
                 found.extend(self._phrase_items(tokens[place : place + length], choice))
             else:
                 length = 1
-                word = tokens[place]
-                found.append(Item(word, *self.word_choice(word, tags[place])))
+                found.append(self._word_item(tokens[place], tags[place]))
             place += length
         return found
 
@@ -82,18 +85,23 @@ class AttributeFinder:
         return [Item(" ".join(words), *choice, length=len(words))]
 
     def _longest_phrase(self, tokens: Sequence[str], place: int) -> tuple[int, Choice]:
-        first = tokens[place]
-        longest = self.lexicon.longest_by_first_word.get(first, 0)
-        verb = self.lexicon.base(first, "v")
-        if verb is not None:
-            longest = max(longest, self.lexicon.longest_by_first_word.get(verb, 0))
-        for length in range(min(longest, len(tokens) - place), 1, -1):
-            choice = self.phrase_choice(" ".join(tokens[place : place + length]))
+        for length in range(min(self._reach(tokens[place]), len(tokens) - place), 1, -1):
+            choice = self._phrase_choice(" ".join(tokens[place : place + length]))
             if choice is not None:
                 return length, choice
         return 0, NOTHING
 
-    def phrase_choice(self, phrase: str) -> Choice | None:
+    def _reach(self, first: str) -> int:
+        """The number of words of the longest multi-word that may begin with this word form."""
+        reach = self._reaches.get(first)
+        if reach is None:
+            longest = self.lexicon.longest_by_first_word
+            verb = self.lexicon.base(first, "v")
+            reach = max(longest.get(first, 0), longest.get(verb, 0) if verb else 0)
+            self._reaches[first] = reach
+        return reach
+
+    def _phrase_choice(self, phrase: str) -> Choice | None:
         """The concept of a multi-word, NOTHING if it is out of scope, None if it is no lemma."""
         if phrase not in self._phrases:
             self._phrases[phrase] = self._choose_phrase(phrase)
@@ -115,14 +123,15 @@ class AttributeFinder:
         candidate = f"{head} {bent}" if pos == "n" else f"{bent} {tail}"
         return candidate if bent and len(self.lexicon.senses(candidate, pos)) else None
 
-    def word_choice(self, word: str, tag: Tag = "") -> Choice:
-        """The concept of a single word, or NOTHING if it is out of scope or no noun or verb."""
+    def _word_item(self, word: str, tag: Tag) -> Item:
         key = (word, tag)
-        if key not in self._choices:
-            self._choices[key] = self._choose_word(word, tag)
-        return self._choices[key]
+        item = self._words.get(key)
+        if item is None:
+            item = self._words[key] = Item(word, *self._choose_word(word, tag))
+        return item
 
     def _choose_word(self, word: str, tag: Tag) -> Choice:
+        """The concept of a single word, or NOTHING if it is out of scope or no noun or verb."""
         if len(word) < 2 or word in self.stop_words or not any(map(str.isalpha, word)):
             return NOTHING
         readings = self._readings(word)

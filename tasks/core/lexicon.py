@@ -82,6 +82,9 @@ class Lexicon:
     """Look-ups over a LexiconTable."""
 
     table: LexiconTable = field(repr=False)
+    _bases: dict[tuple[str, PartOfSpeech], str | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -118,10 +121,13 @@ class Lexicon:
         return int(self.table.other_tags[place]) if place is not None else -1
 
     def base(self, form: str, pos: PartOfSpeech) -> str | None:
-        """The lemma of a word form as WordNet's morphy finds it, or None."""
-        return next(
-            (key for key in self._candidates(form, pos) if len(self.senses(key, pos))), None
-        )
+        """The lemma of a word form as WordNet's morphy finds it, or None; remembered."""
+        asked = (form, pos)
+        if asked not in self._bases:
+            candidates = self._candidates(form, pos)
+            found = (key for key in candidates if len(self.senses(key, pos)))
+            self._bases[asked] = next(found, None)
+        return self._bases[asked]
 
     def _candidates(self, form: str, pos: PartOfSpeech) -> Sequence[str]:
         exception = self.exceptions.get(f"{pos}:{form}")

@@ -5,8 +5,10 @@ So a reading can be kept where text must not be; together with its text it gives
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -83,23 +85,28 @@ class Readings:
 
 
 def pack_readings(found: Iterable[tuple[Spans, Sequence[Item]]]) -> Readings:
-    """Readings from the tokens and items of each text."""
-    token_counts, item_counts = [0], [0]
-    spans: list[tuple[int, int]] = []
-    items: list[Item] = []
+    """Readings from the tokens and items of each text.
+
+    Numbers are gathered in arrays: as Python objects those of a million texts would take gigabytes.
+    """
+    token_counts, item_counts = array("q", [0]), array("q", [0])
+    spans, items = array("i"), array("i")
     for own_spans, own_items in found:
-        spans.extend(own_spans)
-        items.extend(own_items)
+        spans.extend(chain.from_iterable(own_spans))
+        for item in own_items:
+            items.extend((item.length, item.concept, item.in_doubt))
         token_counts.append(len(own_spans))
         item_counts.append(len(own_items))
+    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    numbers = np.array(items, dtype=np.int32).reshape(-1, 3)
     return Readings(
         token_offsets=np.cumsum(token_counts, dtype=np.int64),
-        starts=np.array([start for start, _ in spans], dtype=np.int32),
-        ends=np.array([end for _, end in spans], dtype=np.int32),
+        starts=places[:, 0].copy(),
+        ends=places[:, 1].copy(),
         item_offsets=np.cumsum(item_counts, dtype=np.int64),
-        lengths=np.array([item.length for item in items], dtype=np.int32),
-        concepts=np.array([item.concept for item in items], dtype=np.int32),
-        in_doubt=np.array([item.in_doubt for item in items], dtype=np.bool_),
+        lengths=numbers[:, 0].copy(),
+        concepts=numbers[:, 1].copy(),
+        in_doubt=numbers[:, 2].astype(np.bool_),
     )
 
 

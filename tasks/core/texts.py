@@ -20,7 +20,9 @@ def normalise(text: str) -> str:
 def distinct_texts(texts: Strings) -> tuple[list[str], Ints]:
     """The distinct normalised texts, ascending, and which of them each text is."""
     numbers: dict[str, int] = {}
-    number_of = [numbers.setdefault(text, len(numbers)) for text in texts.tolist()]
+    number_of = np.fromiter(
+        (numbers.setdefault(text, len(numbers)) for text in texts), np.int32, len(texts)
+    )
     normalised = [normalise(text) for text in numbers]
     distinct = sorted(set(normalised))
     places = {text: place for place, text in enumerate(distinct)}

@@ -13,8 +13,7 @@ from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import STOPS, build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.analysis import IDENTIFIER_CONCEPT
-from tasks.core.attributes import AttributeFinder
+from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder
 from tasks.core.choices import Scope
 from tasks.core.errors import UsageError
 from tasks.core.texts import normalise

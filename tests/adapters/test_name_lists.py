@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +40,11 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda package: None)
     with pytest.raises(InputError, match="package names"):
         load_name_lists()
+
+
+def test_compiled_lists_are_the_same_and_made_once(tmp_path: Path) -> None:
+    assert load_name_lists(tmp_path) == LISTS
+    (compiled,) = (tmp_path / "names").iterdir()
+    before = compiled.stat().st_mtime_ns
+    assert load_name_lists(tmp_path) == LISTS
+    assert compiled.stat().st_mtime_ns == before

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import SOURCE_FILES, WordNet, load_wordnet, open_reader
-from tasks.core.lexicon import lexical_key
+from tasks.core.lexicon import PartOfSpeech, lexical_key
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -25,17 +25,24 @@ def reader(store: Path, wordnet: WordNet) -> Any:
     return open_reader(store / "wordnet" / wordnet.version)
 
 
-def closure(synset: Any) -> set[str]:
-    """All ancestors by walking up, without the root and without the synset itself."""
+def closures(reader: Any, pos: str) -> dict[str, frozenset[str]]:
+    """All ancestors of every synset, by walking up NLTK's links, without root and itself."""
+    parents = {
+        synset.name(): [p.name() for p in synset.hypernyms() + synset.instance_hypernyms()]
+        for synset in reader.all_synsets(pos)
+    }
+    return {name: frozenset(above(name, parents)) - {"entity.n.01", name} for name in parents}
+
+
+def above(name: str, parents: dict[str, list[str]]) -> set[str]:
     found: set[str] = set()
-    waiting = deque([synset])
+    waiting = deque([name])
     while waiting:
-        node = waiting.popleft()
-        for parent in node.hypernyms() + node.instance_hypernyms():
-            if parent.name() not in found:
-                found.add(parent.name())
+        for parent in parents[waiting.popleft()]:
+            if parent not in found:
+                found.add(parent)
                 waiting.append(parent)
-    return found - {"entity.n.01", synset.name()}
+    return found
 
 
 def test_files_are_wordnet_3_0_without_carriage_returns(store: Path, wordnet: WordNet) -> None:
@@ -45,20 +52,43 @@ def test_files_are_wordnet_3_0_without_carriage_returns(store: Path, wordnet: Wo
     assert len(wordnet.taxonomy) == 82_115 + 13_767
 
 
-def test_ancestors_equal_nltk(wordnet: WordNet, reader: Any) -> None:
-    """Every 25th noun and verb; the verbs hold WordNet's one cycle."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("pos", "count"), [("n", 82_115), ("v", 13_767)])
+def test_every_name_and_all_ancestors_equal_nltk(
+    wordnet: WordNet, reader: Any, pos: str, count: int
+) -> None:
     taxonomy = wordnet.taxonomy
-    cycle = [i for i, n in enumerate(taxonomy.names) if n in ("restrain.v.01", "inhibit.v.04")]
-    for concept in [*range(0, len(taxonomy), 25), *cycle]:
-        expected = closure(reader.synset(taxonomy.names[concept]))
-        assert set(taxonomy.names[taxonomy.ancestors_of(concept)]) == expected
+    expected = closures(reader, pos)
+    own = [place for place, name in enumerate(taxonomy.names) if name.split(".")[-2] == pos]
+    assert len(own) == len(expected) == count
+    found = {
+        taxonomy.names[concept]: frozenset(taxonomy.names[taxonomy.ancestors_of(concept)])
+        for concept in own
+    }
+    assert found == expected
 
 
-def test_first_senses_equal_nltk(wordnet: WordNet, reader: Any) -> None:
-    for lemma in sorted(reader.all_lemma_names(pos="n"))[::50]:
-        if lexical_key(lemma) == lemma:
-            first = reader.synsets(lemma, "n", check_exceptions=False)[0].name()
-            assert wordnet.taxonomy.names[wordnet.lexicon.senses(lemma, "n")[0]] == first
+@pytest.mark.slow
+def test_adjectives_and_adverbs_have_no_ancestors(reader: Any) -> None:
+    """Hence nothing is lost by leaving them out of the taxonomy."""
+    others = [synset for pos in "ar" for synset in reader.all_synsets(pos)]
+    assert len(others) == 117_659 - 82_115 - 13_767
+    assert not any(synset.hypernyms() or synset.instance_hypernyms() for synset in others)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pos", ["n", "v"])
+def test_every_first_sense_equals_nltk(wordnet: WordNet, reader: Any, pos: PartOfSpeech) -> None:
+    """Spellings that share a key (*a.e.* and *ae*) share their senses: one of their first wins."""
+    firsts: dict[str, set[str]] = {}
+    for lemma in reader.all_lemma_names(pos=pos):
+        first = reader.synset_from_pos_and_offset(pos, reader._lemma_pos_offset_map[lemma][pos][0])
+        firsts.setdefault(lexical_key(lemma), set()).add(first.name())
+    names, lexicon = wordnet.taxonomy.names, wordnet.lexicon
+    found = {key: names[lexicon.senses(key, pos)[0]] for key in firsts}
+    assert {key for key, name in found.items() if name not in firsts[key]} == set()
+    has_senses = {key for key in lexicon.index if len(lexicon.senses(key, pos))}
+    assert has_senses == set(firsts)
 
 
 IRREGULAR = (

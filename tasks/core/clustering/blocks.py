@@ -15,8 +15,7 @@ none of twelve more such trials, but in two of twelve on random sets of nouns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import starmap
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from tasks.core.clustering.spaces import UserSizes
 from tasks.core.clustering.taxonomic_order import taxonomic_order
 from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
+from tasks.core.runs import Run
 
 LARGEST_BLOCK: Final = 4000
 Between = Callable[[Problem], Costs]
@@ -33,13 +33,6 @@ Between = Callable[[Problem], Costs]
 the block is clustered, so it must be picklable if that is another process."""
 Method = Callable[[Problem, Between], Ints]
 """Labels of the sets of a solvable problem."""
-Run = Callable[[Callable[..., Ints], Iterable[tuple[Any, ...]]], Iterable[Ints]]
-"""Calls a function with each of some arguments, here or elsewhere; results come in order."""
-
-
-def here(function: Callable[..., Ints], arguments: Iterable[tuple[Any, ...]]) -> Iterable[Ints]:
-    """Call in this process."""
-    return starmap(function, arguments)
 
 
 def in_blocks(

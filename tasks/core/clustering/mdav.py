@@ -13,10 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.blocks import Between, Run, here, in_blocks
+from tasks.core.clustering.blocks import Between, in_blocks
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.runs import Run, here
 
 FIRST_LOOK: Final = 32
 """A cluster is looked for among so many nearest units, then among so many times more."""

@@ -12,13 +12,14 @@ from typing import Final
 import numpy as np
 
 from tasks.core.clustering import blocks
-from tasks.core.clustering.blocks import Run, joined
+from tasks.core.clustering.blocks import joined
 from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem, renumbered
 from tasks.core.clustering.rounds import STEPS, improved
 from tasks.core.clustering.taxonomic_order import taxonomic_order
 from tasks.core.records import Ints, Longs
+from tasks.core.runs import Run
 
 MOST_ROUNDS: Final = 3
 

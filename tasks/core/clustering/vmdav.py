@@ -12,10 +12,11 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.blocks import Between, Run, here, in_blocks
+from tasks.core.clustering.blocks import Between, in_blocks
 from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.spaces import SetSpace, Sizes, Space, UserSizes
 from tasks.core.records import Floats, Ints, Longs
+from tasks.core.runs import Run, here
 
 GAMMA: Final = 0.2
 """How much nearer to the cluster than to the rest a unit must be to join: the authors' value for

@@ -58,8 +58,8 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
     A name is first name and surname (with initials, middle names, particles), surname comma
     first name, initials or title and surname. One name alone is none: it is shared by many.
     """
-    words = split_words(text)
     found: list[tuple[int, int]] = []
+    words = split_words(text) if _may_hold_name(text, lists) else []
     place = 0
     while place < len(words):
         end = _name_end(words, place, lists)
@@ -68,6 +68,20 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
             found.append((words[place].start, words[end - 1].end))
         place = max(end, place + 1)
     return found
+
+
+def _may_hold_name(text: str, lists: NameLists) -> bool:
+    """A quick look, for four queries in five hold no word with which a name can begin."""
+    keys = [_key(written) for written in _WORD.findall(text)]
+    if "," in text or (len(keys) == 2 and (keys[1] in lists.last or keys[1] in lists.first)):
+        return True
+    return any(_may_begin(key, lists) for key in keys[:-1])
+
+
+def _may_begin(key: str, lists: NameLists) -> bool:
+    if key in lists.first:
+        return key not in FUNCTION_WORDS or key in MODALS
+    return len(key) == 1 or key in TITLES
 
 
 def split_words(text: str) -> list[Word]:
@@ -81,10 +95,12 @@ def split_words(text: str) -> list[Word]:
 
 
 def _word(start: int, end: int, written: str, link: str) -> Word:
-    possessive = written.endswith("'s")
+    return Word(start, end, _key(written), written.endswith("'s"), link)
+
+
+def _key(written: str) -> str:
     # The census lists leave apostrophes out: o'brien is obrien.
-    key = written.removesuffix("'s").replace("'", "")
-    return Word(start, end, key, possessive, link)
+    return written.removesuffix("'s").replace("'", "") if "'" in written else written
 
 
 def _name_end(words: Sequence[Word], place: int, lists: NameLists) -> int:
