@@ -26,6 +26,7 @@ from tasks.core.clustering.taxonomic_order import taxonomic_order
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
+from tasks.core.runs import here
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid
 from tests.random_logs import table_of
@@ -174,7 +175,7 @@ def test_exchanges_between_blocks_keep_clusters_valid_and_cost_no_more(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "LARGEST_BLOCK", largest)
         before = mdav_labels(problem)
-        after = improved_across(problem, before, blocks.here)
+        after = improved_across(problem, before, here)
     assert_valid(problem, after)
     table = CostTable(problem)
     assert Partition(problem, table, after).total <= Partition(problem, table, before).total + 1e-4
