@@ -40,7 +40,7 @@ class Scene:
 def compare_with_random(
     scene: Scene, clusters: Clusters, centre: Ints, *, most_records: int = MOST_RECORDS
 ) -> dict[str, Any]:
-    """Symmetric loss in percent of the clusters as they are, and of each permutation.
+    """Symmetric loss in percent of the clusters as they are, and of each permutation, if any.
 
     Args:
         centre: the concepts of the data set's centre, against which Eq. 13 measures.
@@ -48,6 +48,7 @@ def compare_with_random(
     random = np.random.default_rng(SEED)
     records = _sample(clusters, most_records, random)
     found, labels = np.unique(clusters.labels[records], return_inverse=True)
+    times = PERMUTATIONS if len(records) else 0
     whole = _cost(scene, records, np.zeros(len(records), dtype=np.int32), [centre])
 
     def loss(order: Longs) -> float:
@@ -58,8 +59,8 @@ def compare_with_random(
         "clusters": len(found),
         "records": len(records),
         "of_records": int((clusters.labels >= 0).sum()),
-        "own_percent": loss(records),
-        "random_percent": [loss(random.permutation(records)) for _ in range(PERMUTATIONS)],
+        "own_percent": loss(records) if len(records) else 0.0,
+        "random_percent": [loss(random.permutation(records)) for _ in range(times)],
     }
 
 
@@ -81,8 +82,6 @@ def _sample(clusters: Clusters, most_records: int, random: np.random.Generator) 
 
 def _published_cost(scene: Scene, records: Longs, labels: Ints) -> float:
     """Cost of the clusters that give these records these labels."""
-    if not len(records):
-        return 0.0
     label_of = np.full(len(scene.table), -1, dtype=np.int32)
     label_of[records] = labels
     members = members_of(scene.table, label_of)

@@ -93,6 +93,7 @@ def test_no_cluster_loses_nothing(taxonomy: Taxonomy) -> None:
     none = clusters_of(np.array([-1], dtype=np.int32))
     found = compare_with_random(Scene(table, taxonomy, False), none, centre(taxonomy))
     assert (found["clusters"], found["records"], found["own_percent"]) == (0, 0, 0.0)
+    assert found["random_percent"] == []
 
 
 @given(tables(), st.integers(1, 20))
