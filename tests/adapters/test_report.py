@@ -13,7 +13,7 @@ import pytest
 
 from tasks.adapters.page.axes import Scale, even_ticks, ratio_ticks, round_step
 from tasks.adapters.page.charts import Mark, histogram_chart, stack_chart
-from tasks.adapters.page.numbers import percent
+from tasks.adapters.page.numbers import percent, short_count
 from tasks.adapters.report import render_report, write_report
 
 FIGURES = ("rows", "people", "risk", "sizes", "cohesion", "random", "topics")
@@ -159,7 +159,8 @@ def test_rows_below_k_are_said_to_be_there(measures: dict[str, Any]) -> None:
         "counts": [70, 10, 0, 0, 20],
     }
     page = render_report(measures)
-    assert "80 of them stand for fewer than k = 5 people" in page
+    assert "80 of them, left of the dashed line, stand for fewer than k = 5 people" in page
+    assert "Redacted as printed" in page
     assert "does not give k-anonymity" in page
 
 
@@ -195,6 +196,12 @@ def test_parts_of_nothing_are_nothing() -> None:
 )
 def test_what_is_not_nothing_or_not_all_never_looks_like_it(value: float, said: str) -> None:
     assert percent(value) == f"{said}\N{NO-BREAK SPACE}%"
+
+
+def test_axes_write_large_counts_shortly() -> None:
+    assert [short_count(value) for value in (0, 9_000, 20_000, 1_500_000)] == [
+        *("0", "9,000", "20k", "1,500k")
+    ]
 
 
 def test_ticks_are_round_and_reach_beyond_the_data() -> None:

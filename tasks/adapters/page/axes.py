@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tasks.adapters.page.svg import WIDTH, line, upright, words
 
-LEFT, RIGHT, TOP, BOTTOM = 62.0, WIDTH - 22.0, 24.0, 226.0
+LEFT, RIGHT, TOP, BOTTOM = 68.0, WIDTH - 22.0, 24.0, 226.0
 HEIGHT = 276.0
 """The frame in which charts with two axes are drawn, and the picture's height."""
 

@@ -19,7 +19,7 @@ from tasks.adapters.page.axes import (
     sideward_axis,
     upward_axis,
 )
-from tasks.adapters.page.numbers import count, percent, plain
+from tasks.adapters.page.numbers import count, percent, plain, short_count
 from tasks.adapters.page.svg import WIDTH, box, curve, dot, line, words
 
 ROW = 36.0
@@ -73,7 +73,7 @@ def histogram_chart(found: dict[str, Any], mark: Mark, across: str, upwards: str
     ]
     places = _bin_places(x, edges)
     return [
-        *upward_axis(y, ticks, upwards, count),
+        *upward_axis(y, ticks, upwards, short_count),
         *bars,
         *sideward_axis(places, across + (" (log scale)" if log else "")),
         *_upright_mark(x.at(mark.value), mark.name),
@@ -83,7 +83,7 @@ def histogram_chart(found: dict[str, Any], mark: Mark, across: str, upwards: str
 def _bin_places(x: Scale, edges: Sequence[int]) -> list[tuple[float, str]]:
     """Where the axis is labelled: at edges of a log scale, else below the middle of bars."""
     if x.log:
-        return [(x.at(tick), count(tick)) for tick in ratio_ticks(x.low, x.high)]
+        return [(x.at(tick), short_count(tick)) for tick in ratio_ticks(x.low, x.high)]
     step = int(max(1, round_step(len(edges) - 1, 10)))
     return [(x.at(edge + 0.5), count(edge)) for edge in edges[:-1] if edge % step == 0]
 
@@ -103,7 +103,9 @@ def ordered_chart(series: Series, mark: Mark, across: str, upwards: str, total: 
         dot(series.kind, x.at(rank), y.at(value), 2.6)
         for rank, value in zip(ranks, series.values, strict=True)
     ]
-    places = [(x.at(max(1, tick)), count(max(1, tick))) for tick in even_ticks(last, whole=True)]
+    places = [
+        (x.at(max(1, tick)), short_count(max(1, tick))) for tick in even_ticks(last, whole=True)
+    ]
     return [
         *upward_axis(y, even_ticks(1), upwards, plain),
         *sideward_axis([place for place in places if place[0] <= RIGHT], across),

@@ -33,16 +33,20 @@ def figures(measures: dict[str, Any]) -> str:
 def people_per_row(measures: dict[str, Any]) -> str:
     found, k = measures["figures"]["people_per_row"], measures["settings"]["k"]
     rows = sum(found["counts"])
-    below = sum(n for edge, n in zip(found["edges"], found["counts"], strict=False) if edge < k)
-    says = (
-        f"{count(rows)} distinct rows are published. "
-        f"{count(below) if below else 'None'} of them stand{'s' if below < 2 else ''} for fewer "
-        f"than k = {k} people: left of the dashed line there is "
-        f"{'what the guarantee does not cover' if below else 'nothing'}."
-    )
+    says = f"{count(rows)} distinct rows are published. {_below(found, k)}"
     axes = "people who share a published row", "distinct rows"
     shapes = histogram_chart(found, Mark(k, f"k = {k}"), *axes) if rows else []
     return _figure("people", "People behind each published row", says, shapes)
+
+
+def _below(found: dict[str, Any], k: int) -> str:
+    counts = zip(found["edges"], found["counts"], strict=False)
+    below = sum(number for edge, number in counts if edge < k)
+    if below:
+        return (
+            f"{count(below)} of them, left of the dashed line, stand for fewer than k = {k} people."
+        )
+    return f"None stands for fewer than k = {k} people: left of the dashed line there is nothing."
 
 
 def linkage_risk(measures: dict[str, Any]) -> str:
@@ -68,21 +72,31 @@ def _risk(risk: dict[str, Any], where: str) -> str:
 
 def random_clusters(measures: dict[str, Any]) -> str:
     found = measures["figures"]["random_clusters"]
-    title, losses = "Information loss against random clusters", found["random_percent"]
+    losses = found["random_percent"]
+    title = "Information loss against random clusters"
     if not losses:
         return _bars("random", title, "", [])
     spread = min(losses), max(losses)
-    says = (
-        "What the release loses, in percent of what one set for everybody would lose, means little "
-        f"by itself: so {len(losses)} times the records trade places at random while the clusters "
-        f"keep their sizes. The bar is the mean, the whisker runs from "
-        f"{percent(spread[0])} to {percent(spread[1])}. {_of_what(found)} (Figure 6 of the paper.)"
-    )
     bars = [
         Bar("these clusters", found["own_percent"]),
         Bar("random clusters of the same sizes", fmean(losses), "before", spread),
     ]
-    return _bars("random", title, says, bars)
+    return _bars("random", title, _against_random(measures), bars)
+
+
+def _against_random(measures: dict[str, Any]) -> str:
+    found, loss = measures["figures"]["random_clusters"], measures["information_loss"]
+    losses = found["random_percent"]
+    says = (
+        f"A loss proves little by itself: so {len(losses)} times the records trade places at "
+        "random while the clusters keep their sizes (the paper’s Figure 6). Each cluster publishes "
+        "the one set that costs it least. The bar is the mean, the whisker runs from "
+        f"{percent(min(losses))} to {percent(max(losses))}. {_of_what(found)}"
+    )
+    if measures["settings"]["guarantee"] != "paper":
+        return says
+    printed = percent(loss["symmetric_percent"])
+    return f"{says} Redacted as printed, not by clusters’ sets, this release loses {printed}."
 
 
 def _of_what(found: dict[str, Any]) -> str:
@@ -125,11 +139,8 @@ def cohesion(measures: dict[str, Any]) -> str:
 
 
 def cluster_sizes(measures: dict[str, Any]) -> str:
-    found, k, sizes = (
-        measures["figures"]["cluster_sizes"],
-        measures["settings"]["k"],
-        measures["clusters"],
-    )
+    found, sizes = measures["figures"]["cluster_sizes"], measures["clusters"]
+    k = measures["settings"]["k"]
     says = (
         f"{count(sizes['count'])} clusters of {count(sizes['min_size'])} to "
         f"{count(sizes['max_size'])} records, half of them of {sizes['median_size']:g} or fewer. "
@@ -148,5 +159,5 @@ def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> str:
 
 def _figure(name: str, title: str, says: str, shapes: Sequence[str], height: float = HEIGHT) -> str:
     drawn = picture(name, title, says, height, shapes) if shapes else ""
-    caption = escape(says) if shapes else "Nothing to show: this release holds none."
+    caption = escape(says) if shapes else "Nothing to show for this release."
     return f"<figure><h3>{escape(title)}</h3>{drawn}<figcaption>{caption}</figcaption></figure>"

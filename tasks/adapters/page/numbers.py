@@ -11,6 +11,11 @@ def count(value: float) -> str:
     return f"{round(value):,}"
 
 
+def short_count(value: float) -> str:
+    """A count as axes say it: 20k for 20,000."""
+    return count(value) if value < 10_000 else f"{round(value / 1000):,}k"
+
+
 def percent(value: float) -> str:
     """To the tenth; what is not nothing, or not all, never looks like it."""
     if 0 < value < 0.05:

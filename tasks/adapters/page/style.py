@@ -12,7 +12,7 @@ DARK = """
 """
 LAYOUT = """
 * { box-sizing: border-box; }
-body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
+body { background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
   max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.5rem; margin: 0 0 1rem; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; }
@@ -64,7 +64,7 @@ thead th { color: var(--faint); font-size: .875rem; }
 }
 """
 ON_PAPER = """
-  body { font-size: 10pt; max-width: none; padding: 0; }
+  :root { font-size: 10pt; } body { max-width: none; padding: 0; }
   .figures { columns: 2; } .tables { grid-template-columns: 1fr 1fr; }
   .tiles { grid-template-columns: repeat(4, 1fr); }
   figure, section, tr, .tiles div { break-inside: avoid; } h2 { break-after: avoid; }

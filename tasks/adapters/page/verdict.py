@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from statistics import fmean
 from typing import Any
 
 from tasks.adapters.page.charts import Bar, stack_chart
@@ -82,20 +81,14 @@ def _key_numbers(measures: dict[str, Any]) -> str:
     """The four numbers that a reader takes home."""
     risk, worst = measures["risk"], measures["risk"]["released_worst"]
     rows = count(measures["records"]["read"])
-    raw = percent(100 * risk["raw_worst"])
+    raw, loss = percent(100 * risk["raw_worst"]), measures["information_loss"]["symmetric_percent"]
     numbers = (
         (percent(100 * measures["shares"]["published"]), f"of {rows} rows published"),
         (count(1 / worst) if worst else "–", "people at least behind every published row"),
         (percent(100 * worst), f"linkage risk at worst (raw log: {raw})"),
-        (percent(measures["information_loss"]["symmetric_percent"]), _loss_against(measures)),
+        (percent(loss), "information loss (100 %: one set for everybody)"),
     )
     tiles = (
         f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for value, what in numbers
     )
     return f'<dl class="tiles">{"".join(tiles)}</dl>'
-
-
-def _loss_against(measures: dict[str, Any]) -> str:
-    losses = measures["figures"]["random_clusters"]["random_percent"]
-    against = f" (random clusters: {percent(fmean(losses))})" if losses else ""
-    return f"information loss{against}"
