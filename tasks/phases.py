@@ -39,10 +39,12 @@ from tasks.core.costs import SetCosts, dataset_centre
 from tasks.core.counts import cluster_sizes, count_release
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
+from tasks.core.figures import distributions
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
+from tasks.core.random_clusters import Scene, compare_with_random
 from tasks.core.readings import Readings
-from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
+from tasks.core.records import Clusters, Floats, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
@@ -244,6 +246,8 @@ def measure(
     release: Release,
 ) -> dict[str, Any]:
     """§4.1 and beyond: what the release costs and what risk is left."""
+    cohesion = _cohesion(settings, table, comparison, clusters)
+    centre = _centre(table, comparison)
     return {
         "settings": settings.published(),
         "versions": {
@@ -252,47 +256,61 @@ def measure(
             "python": platform.python_version(),
         },
         **count_release(log, table, clusters, release),
-        "cohesion": _cohesion(settings, table, comparison, clusters),
-        "information_loss": _information_loss(settings, table, comparison, release),
+        "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
+        "information_loss": _information_loss(settings, table, centre, release),
         "risk": {
             **linkage_risk(table, release),
             "partial_knowledge": partial_knowledge(table, release),
         },
         "diversity": diversity(table, clusters),
+        "figures": {
+            **distributions(log, table, clusters, release, cohesion, k=settings.k),
+            "random_clusters": _random_clusters(settings, table, centre, clusters),
+        },
     }
 
 
 def _cohesion(
     settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
-) -> dict[str, float]:
+) -> Floats:
     distances = comparison.distances
-    cohesion = cluster_cohesion(
+    return cluster_cohesion(
         table,
         clusters,
         distances.in_classes(table.sets),
         distances.similar(settings.threshold),
         distance=settings.distance,
     )
-    return summarise_cohesion(cohesion, cluster_sizes(clusters))
+
+
+def _centre(table: RecordTable, comparison: Comparison) -> Ints:
+    """The concepts of the data set's centre; none if no record has attributes."""
+    own = table.set_of[table.set_of >= 0]
+    if not len(own):
+        return np.zeros(0, dtype=np.int32)
+    costs = SetCosts.of(table.sets, comparison.distances)
+    return table.sets.row(dataset_centre(costs, np.bincount(own, minlength=len(table.sets))))
 
 
 def _information_loss(
-    settings: Settings, table: RecordTable, comparison: Comparison, release: Release
+    settings: Settings, table: RecordTable, centre: Ints, release: Release
 ) -> dict[str, Any]:
-    own = table.set_of[table.set_of >= 0]
-    if not len(own):
-        return {"percent": 0.0, "symmetric_percent": 0.0, "by_topic": {}}
-    costs = SetCosts.of(table.sets, comparison.distances)
-    centre = dataset_centre(costs, np.bincount(own, minlength=len(table.sets)))
     loss = information_loss(
         table,
         release,
-        table.sets.row(centre),
+        centre,
         wordnet(settings.store).taxonomy,
         topic_map(settings.store, settings.topics),
         inclusive=settings.inclusive,
     )
     return asdict(loss)
+
+
+def _random_clusters(
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters
+) -> dict[str, Any]:
+    scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
+    return compare_with_random(scene, clusters, centre)
 
 
 @contained

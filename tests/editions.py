@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, normalise, read_items
+from tasks.adapters.language import STOPS, build_pipeline, read_texts
 from tasks.adapters.release import COLUMNS, render_classes
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.vocabulary import load_vocabulary
@@ -15,17 +15,19 @@ from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
-from tasks.core.attributes import AttributeFinder, Item
+from tasks.core.attributes import AttributeFinder
 from tasks.core.choices import Scope
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.concepts import measure_concepts
+from tasks.core.readings import Readings
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.synthetic.log import synthetic_log
 from tasks.core.taxonomy import Taxonomy
+from tasks.core.texts import normalise
 from tasks.core.topics import map_topics
 from tasks.core.verification.evidence import Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
@@ -37,7 +39,7 @@ class Log:
 
     taxonomy: Taxonomy
     texts: list[str]
-    items: list[list[Item]]
+    readings: Readings
     text_of: Ints
     users: Ints
     times: Longs
@@ -48,28 +50,18 @@ class Log:
     def table(self, rows: Longs) -> tuple[RecordTable, Longs]:
         """The record table of some rows, and the row behind each of its records."""
         used, text_of = np.unique(self.text_of[rows], return_inverse=True)
-        count = len(used)
-        # With one record per text, the users of the table tell the order of the texts.
-        every = np.arange(count, dtype=np.int32)
-        order = self._built(used, every, every, np.zeros(count, np.int64)).users
-        place = np.empty(count, dtype=np.int64)
-        place[order] = every
-        behind = np.lexsort((self.users[rows], self.times[rows], place[text_of]))
-        table = self._built(used, text_of.astype(np.int32), self.users[rows], self.times[rows])
-        return table, rows[behind]
-
-    def _built(self, used: Ints, text_of: Ints, users: Ints, times: Longs) -> RecordTable:
-        return build_record_table(
+        table = build_record_table(
             [self.texts[text] for text in used.tolist()],
-            [self.items[text] for text in used.tolist()],
-            text_of,
-            users,
-            times,
+            self.readings.take(used.astype(np.int64)),
+            text_of.astype(np.int32),
+            self.users[rows],
+            self.times[rows],
             self.taxonomy,
             stop_words=STOPS,
             threshold=0.8,
             inclusive=False,
         )
+        return table, rows[table.log_rows]
 
 
 def generated_log(wordnet: WordNet, *, queries: int, users: int, scope: Scope) -> Log:
@@ -85,7 +77,7 @@ def generated_log(wordnet: WordNet, *, queries: int, users: int, scope: Scope) -
     return Log(
         taxonomy=wordnet.taxonomy,
         texts=texts.tolist(),
-        items=[list(row) for row in read_items(nlp, texts.tolist(), lambda *_: None)],
+        readings=read_texts(nlp, texts.tolist()),
         text_of=text_of.astype(np.int32),
         users=people.astype(np.int32),
         times=np.array([row.time for row in rows], dtype="datetime64[s]").astype(np.int64),

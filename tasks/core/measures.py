@@ -100,7 +100,7 @@ def information_loss(
     records = np.flatnonzero(table.set_of >= 0)
     pairs = np.stack([table.form_of[records], release.class_of[records]], axis=1)
     distinct, counts = np.unique(pairs.astype(np.int64), axis=0, return_counts=True)
-    left = _form_attributes(table, distinct[:, 0])
+    left = form_attributes(table, distinct[:, 0])
     error = row_losses(taxonomy, left[:2], _published(release, distinct[:, 1]), inclusive=inclusive)
     total = row_losses(taxonomy, left[:2], _repeated(centre, len(distinct)), inclusive=inclusive)
     weights = left[2] * np.repeat(counts, np.diff(left[0]))
@@ -108,17 +108,17 @@ def information_loss(
     total_made_up = float((total.made_up * counts).sum())
     lost, spread = error.lost * weights, total.lost * weights
     return InformationLoss(
-        percent=_percent(lost.sum(), spread.sum()),
-        symmetric_percent=_percent(lost.sum() + error_made_up, spread.sum() + total_made_up),
+        percent=percent_of(lost.sum(), spread.sum()),
+        symmetric_percent=percent_of(lost.sum() + error_made_up, spread.sum() + total_made_up),
         by_topic=_by_topic(left[1], lost, spread, topics),
     )
 
 
-def _percent(part: float, whole: float) -> float:
+def percent_of(part: float, whole: float) -> float:
     return float(100.0 * part / whole) if whole > 0 else 0.0
 
 
-def _form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floats]:
+def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floats]:
     offsets, places = take_rows(table.forms.attribute_offsets, forms)
     weights = table.forms.weights[places].astype(np.float64)
     return offsets, table.forms.attributes[places], weights
@@ -144,7 +144,7 @@ def _by_topic(concepts: Ints, lost: Floats, spread: Floats, topics: TopicMap) ->
     part = np.bincount(places, lost, minlength=len(names))
     whole = np.bincount(places, spread, minlength=len(names))
     return {
-        name: _percent(part[place], whole[place])
+        name: percent_of(part[place], whole[place])
         for place, name in enumerate(names)
         if whole[place] > 0
     }

@@ -20,14 +20,23 @@ def linkage_risk(table: RecordTable, release: Release) -> dict[str, float]:
     if not len(table):
         names = ("raw_expected", "raw_worst", "released_expected", "released_worst")
         return dict.fromkeys(names, 0.0)
-    raw = _success(table.form_of, table.users, len(table.forms))
-    released = _success(release.class_of, table.users, release.class_count)
+    raw, released = raw_success(table), released_success(table, release)
     return {
         "raw_expected": float(raw.mean()),
         "raw_worst": float(raw.max()),
         "released_expected": float(released.mean()),
         "released_worst": float(released.max()),
     }
+
+
+def raw_success(table: RecordTable) -> Floats:
+    """Success of linkage of each record in the raw log."""
+    return _success(table.form_of, table.users, len(table.forms))
+
+
+def released_success(table: RecordTable, release: Release) -> Floats:
+    """Success of linkage of each record in the release."""
+    return _success(release.class_of, table.users, release.class_count)
 
 
 def _success(labels: Ints, users: Ints, count: int) -> Floats:

@@ -16,7 +16,6 @@ from tasks.adapters.release import (
     write_rejects,
     write_rows,
 )
-from tasks.adapters.report import render_report, write_report
 from tasks.core.errors import InputError
 from tasks.core.records import NO_TIME, QueryLog, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -174,22 +173,3 @@ def test_rejects_name_file_row_and_reason(tmp_path: Path) -> None:
     write_rejects(draft, log)
     lines = (draft.folder / "rejects.tsv").read_text().splitlines()
     assert lines == ["file\trow\treason", "b.tsv\t17\tblank line"]
-
-
-def measures(guarantee: str, *, verified: bool) -> dict[str, object]:
-    return {
-        "verified": verified,
-        "settings": {"guarantee": guarantee, "k": 7, "topics": "<script>"},
-        "records": {"read": 10, "published": 8, "withheld": 1, "rejected": 1},
-    }
-
-
-@pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
-def test_the_report_says_what_is_and_is_not_promised(tmp_path: Path, guarantee: str) -> None:
-    write_report(tmp_path / "report.html", measures(guarantee, verified=True))
-    page = (tmp_path / "report.html").read_text()
-    assert f"Verified: {guarantee}, k = 7." in page
-    assert "Not promised" in page
-    assert "<script>" not in page
-    assert "http" not in page
-    assert "Not verified" in render_report(measures(guarantee, verified=False))
