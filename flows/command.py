@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from flows.interruption import interrupted
+from flows.interruption import interrupted, noting_interrupts
 from tasks.core.errors import LogveilError
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def run_command(
     from flows.screen import Screen
 
     try:
-        return work(options, Screen(quiet=options.quiet, stderr=options.json))
+        with noting_interrupts():
+            return work(options, Screen(quiet=options.quiet, stderr=options.json))
     except LogveilError as fault:
         print(f"logveil: {fault}", file=sys.stderr)
         return fault.exit_code

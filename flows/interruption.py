@@ -1,15 +1,46 @@
-"""Ctrl-C: what is said, and how to leave while an embedded Prefect server is dying."""
+"""Ctrl-C: that it is heeded, what is said, and how to leave while a Prefect server is dying."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final, NoReturn
 
 INTERRUPTED: Final = 130
+
+
+class _Asked:
+    """Whether somebody has pressed Ctrl-C in this process."""
+
+    yet = False
+
+
+@contextmanager
+def noting_interrupts() -> Iterator[None]:
+    """Remember Ctrl-C: a library that is just being imported, say, may swallow the exception."""
+
+    def note(number: int, frame: FrameType | None) -> None:
+        _Asked.yet = True
+        raise KeyboardInterrupt
+
+    _Asked.yet = False
+    previous = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def heed_interrupts() -> None:
+    """Raise what was swallowed."""
+    if _Asked.yet:
+        raise KeyboardInterrupt
 
 
 def interrupted(kept: str) -> int:

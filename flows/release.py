@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from flows.interruption import heed_interrupts
 from flows.screen import Screen
 from tasks.workbench import PHASES, Workbench
 
@@ -52,8 +53,10 @@ def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, 
     clock = Clock()
     for name in PHASES:
         with screen.phase(name) as shown, clock.timing(name):
+            heed_interrupts()
             shown.cached = bench.is_known(name)
             runner.run(bench, name)
+    heed_interrupts()
     final = {
         "verified": True,
         **bench.result("measure"),

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flows.run import main
+from tasks import phases
 from tasks.settings import SAMPLE_LOG
 
 ROOT = Path(__file__).parent.parent.parent
@@ -276,3 +278,20 @@ def test_rows_of_a_strict_release_are_shared_by_k_rows(sample_release: Path) -> 
     for line in (sample_release / "release.tsv").read_text().splitlines()[1:]:
         counts[line] += 1
     assert min(counts.values()) >= 5
+
+
+def test_a_swallowed_interrupt_is_heeded(
+    new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that is being imported may swallow the exception that Ctrl-C raises."""
+    made = phases.compare
+
+    def swallow(*arguments: Any) -> Any:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.sigtimedwait([], 1)
+        return made(*arguments)
+
+    monkeypatch.setattr(phases, "compare", swallow)
+    assert run(new_store(), "--out", tmp_path / "out") == 130
+    assert not (tmp_path / "out" / "release.tsv").exists()
