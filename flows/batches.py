@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -10,6 +11,7 @@ from typing import Any, Final, Literal
 from flows.release import Runner, make_release
 from flows.screen import Screen
 from tasks.adapters import inbox as shelf
+from tasks.adapters.inputs import content_digest
 from tasks.adapters.ledger import Ledger, open_ledger
 from tasks.adapters.locks import locked
 from tasks.core.errors import (
@@ -29,6 +31,7 @@ from tasks.editions import (
     refuse_other_settings,
     shared_settings,
 )
+from tasks.memory import open_memory
 from tasks.settings import Settings
 
 Growth = Literal["append", "new"]
@@ -76,12 +79,13 @@ class InboxRun:
         self._settings = order.settings
         self._runner = runner
         self._screen = screen
+        self._memory = open_memory(order.settings)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
         """Release what is complete; each file is taken under the lock, then others may go on."""
         step = self._append_next if self._order.edition == "append" else self._begin_anew
-        with open_ledger(Path(self._settings.store)) as ledger:
+        with open_ledger(Path(self._settings.store)) as ledger, closing(self._memory.cache):
             while self._locked(step, ledger):
                 pass
         return self.outcome
@@ -102,7 +106,7 @@ class InboxRun:
         state = current_state(ledger, self._order.out)
         state = state or next_state(ledger, self._settings, self._order.out, "append")
         refuse_other_settings(state, self._settings)
-        sha = shelf.content_digest(path)
+        sha = content_digest(path)
         if ledger.known(state.edition, sha):
             self._put_known_away(path, sha)
         else:
@@ -123,6 +127,9 @@ class InboxRun:
             shelf.move_to_done(inbox, path, sha)
         else:
             shelf.move_to_known(inbox, path)
+        self._say_known(path)
+
+    def _say_known(self, path: Path) -> None:
         self.outcome.known.append(path.name)
         self._screen.say(f"{path.name}: its content is known already; nothing is done with it")
 
@@ -132,6 +139,7 @@ class InboxRun:
             self._screen.say(f"done/{name} is gone: its rows go on waiting; put it back")
         paths = [*waiting.values(), path]
         bench = AppendBench(self._settings, state, ledger, paths, self._screen.progress)
+        bench.memory = self._memory
         if self._released(ledger, bench, path, sha):
             shelf.move_to_done(self._order.inbox, path, sha)
 
@@ -172,42 +180,48 @@ class InboxRun:
         """Release everything so far as a new edition, unless the current one is just that."""
         order = self._order
         current = current_state(ledger, order.out)
-        came = {path: shelf.content_digest(path) for path in self._complete_files()}
-        came = self._readable(ledger, current, came)
-        paths = [*shelf.kept(order.inbox), *came]
-        if not paths or self._is_current(current, paths):
+        state = next_state(ledger, self._settings, order.out, "new")
+        came = self._new_files(ledger, current or state)
+        done = {path: content_digest(path) for path in shelf.kept(order.inbox)}
+        files = {**done, **came}
+        if not files or self._is_current(current, set(files.values())):
             self._screen.say("nothing new: the current edition holds every file")
             return False
-        state = next_state(ledger, self._settings, order.out, "new")
-        bench = NewEditionBench(self._settings, state, ledger, paths, self._screen.progress)
-        bench.earlier = current
-        self._note(f"{len(paths)} files", make_release(bench, self._runner, self._screen))
+        bench = NewEditionBench(self._settings, state, ledger, list(files), self._screen.progress)
+        bench.memory, bench.earlier = self._memory, current
+        self._note(f"{len(files)} files", make_release(bench, self._runner, self._screen))
         for path, sha in came.items():
             shelf.move_to_done(order.inbox, path, sha)
         self._ask_to_withdraw(current)
         return False
 
-    def _readable(
-        self, ledger: Ledger, current: EditionState | None, came: dict[Path, str]
-    ) -> dict[Path, str]:
-        """Those of the new files that can be read; the others are put aside."""
-        state = current or next_state(ledger, self._settings, self._order.out, "new")
-        readable = {}
-        for path, sha in came.items():
-            try:
-                read_alone(self._settings, path)
-                readable[path] = sha
-            except BadLog as fault:
-                self._put_bad_away(ledger, state, path, sha, fault)
-        return readable
+    def _new_files(self, ledger: Ledger, state: EditionState) -> dict[Path, str]:
+        """Files whose content has not come before and can be read; the others are put aside."""
+        new: dict[Path, str] = {}
+        for path in self._complete_files():
+            sha = content_digest(path)
+            if ledger.known(state.edition, sha) or shelf.find_done(self._order.inbox, sha):
+                self._put_known_away(path, sha)
+            elif sha in new.values():
+                shelf.move_to_known(self._order.inbox, path)
+                self._say_known(path)
+            elif self._is_readable(ledger, state, path, sha):
+                new[path] = sha
+        return new
 
-    def _is_current(self, current: EditionState | None, paths: list[Path]) -> bool:
-        if current is None or current.edition.kind != "new":
+    def _is_readable(self, ledger: Ledger, state: EditionState, path: Path, sha: str) -> bool:
+        try:
+            read_alone(self._settings, self._memory, path)
+        except BadLog as fault:
+            self._put_bad_away(ledger, state, path, sha, fault)
+            return False
+        return True
+
+    def _is_current(self, current: EditionState | None, contents: set[str]) -> bool:
+        if current is None or current.edition.kind != "new" or len(current.releases) != 1:
             return False
         held = {batch.sha for batch in current.batches if batch.state != "failed"}
-        same = current.edition.settings == shared_settings(self._settings)
-        whole = len(current.releases) == 1
-        return same and whole and {shelf.content_digest(path) for path in paths} == held
+        return current.edition.settings == shared_settings(self._settings) and contents == held
 
     def _ask_to_withdraw(self, earlier: EditionState | None) -> None:
         if earlier is not None:

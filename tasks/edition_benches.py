@@ -25,7 +25,7 @@ from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Longs, QueryLog, Release
 from tasks.editions import EditionState, register
 from tasks.knowledge import wordnet
-from tasks.memory import open_memory
+from tasks.memory import Memory
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
 from tasks.workbench import Workbench
@@ -147,7 +147,7 @@ class EditionBench(Workbench):
         return found
 
 
-def read_alone(settings: Settings, path: Path) -> None:
+def read_alone(settings: Settings, memory: Memory, path: Path) -> None:
     """See whether a file can be read at all.
 
     Raises:
@@ -155,7 +155,7 @@ def read_alone(settings: Settings, path: Path) -> None:
     """
     alone = replace(settings, logs=(str(path),))
     try:
-        phases.read_files(alone, open_memory(settings), silent)
+        phases.read_files(alone, memory, silent)
     except InputError as fault:
         raise BadLog(str(fault)) from None
 

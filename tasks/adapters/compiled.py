@@ -5,8 +5,7 @@ What is compiled lies in a store; it can be deleted at any time and is then made
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.adapters.private_files import write_private
 from tasks.core.digests import digest
 from tasks.core.records import Strings
 
@@ -26,23 +26,11 @@ def stamp(paths: Iterable[Path]) -> str:
     return digest([(path, fact.st_size, fact.st_mtime_ns) for path, fact in facts])
 
 
-def write_aside(path: Path, content: bytes) -> None:
-    """Write a file of which nobody ever sees a half."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, aside = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
-    os.replace(aside, path)
-
-
 def save_fields(path: Path, fields: Mapping[str, NDArray[Any]]) -> None:
     """Save arrays of numbers, and of strings without line ends, by name."""
-    packed = dict(_packed(name, values) for name, values in fields.items())
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-    with os.fdopen(handle, "wb") as stream:
-        np.savez(stream, **packed)
-    os.replace(aside, path)
+    buffer = io.BytesIO()
+    np.savez(buffer, **dict(_packed(name, values) for name, values in fields.items()))
+    write_private(path, buffer.getvalue())
 
 
 def load_fields(path: Path) -> dict[str, NDArray[Any]]:

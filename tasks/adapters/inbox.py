@@ -10,7 +10,6 @@ nowhere. A file is moved by one rename, so a run that is killed leaves it in one
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from tasks.adapters.disk import sync_folder
+from tasks.adapters.inputs import content_digest
 from tasks.adapters.writers import open_for_writing
 from tasks.core.errors import InputError
 
@@ -38,7 +38,7 @@ NAME_BYTES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class _Stamp:
     """What changes when a file is written to or replaced."""
 
     size: int
@@ -61,39 +61,19 @@ def complete_files(inbox: Path, settle_seconds: float) -> tuple[list[Path], list
     written = open_for_writing(before)
     complete, unfinished = [], []
     for path, stamp in before.items():
-        if path not in written and unchanged(path, stamp):
+        if path not in written and _unchanged(path, stamp):
             complete.append(path)
         elif path.exists():
             unfinished.append(path)
     return complete, unfinished
 
 
-def stamp_of(path: Path) -> Stamp:
-    """To be held against the file later, by `unchanged`.
-
-    Raises:
-        InputError: the file is not there.
-    """
-    with _told_plainly(f"cannot read {path}"):
-        return _stamp(path.lstat())
-
-
-def unchanged(path: Path, stamp: Stamp) -> bool:
+def _unchanged(path: Path, stamp: _Stamp) -> bool:
     """Whether a file is still there and as it was."""
     try:
         return _stamp(path.lstat()) == stamp
     except OSError:
         return False
-
-
-def content_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    with _told_plainly(f"cannot read {path}"), path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def done_name(sha: str, name: str) -> str:
@@ -151,7 +131,7 @@ def _require_inbox(inbox: Path) -> None:
         )
 
 
-def _stamps(folder: Path) -> dict[Path, Stamp]:
+def _stamps(folder: Path) -> dict[Path, _Stamp]:
     """The files in a folder that are neither hidden nor named as unfinished, by name."""
     with _told_plainly(f"cannot list {folder}"):
         names = sorted(os.listdir(folder))
@@ -165,11 +145,11 @@ def _stamps(folder: Path) -> dict[Path, Stamp]:
     return found
 
 
-def _stamp(status: os.stat_result) -> Stamp:
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+def _stamp(status: os.stat_result) -> _Stamp:
+    return _Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
-def _let_settle(stamps: dict[Path, Stamp], settle_seconds: float) -> None:
+def _let_settle(stamps: dict[Path, _Stamp], settle_seconds: float) -> None:
     """Wait until the youngest file is old enough; one from the future counts as just written."""
     if not stamps:
         return

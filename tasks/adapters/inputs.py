@@ -35,11 +35,22 @@ def fingerprints(paths: Sequence[str | Path]) -> tuple[Fingerprint, ...]:
 def fingerprint(name: str) -> Fingerprint:
     try:
         before = stamp(name)
-        with open(name, "rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as fault:
         raise InputError(f"cannot read {name}: {fault.strerror}") from None
-    return Fingerprint(name, digest, before)
+    return Fingerprint(name, content_digest(Path(name)), before)
+
+
+def content_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as fault:
+        raise InputError(f"cannot read {path}: {fault.strerror}") from None
 
 
 def stamp(name: str) -> tuple[int, int, int]:

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from tasks.adapters import compiled as compiled_module
-from tasks.adapters.compiled import load_fields, save_fields, stamp, write_aside
+from tasks.adapters.compiled import load_fields, save_fields, stamp
+from tasks.adapters.private_files import write_private
 from tasks.core import lexicon as lexicon_module
 from tasks.core import taxonomy as taxonomy_module
 from tasks.core.digests import digest
@@ -93,7 +94,7 @@ def _data_folders(store: Path) -> list[str]:
     if not note.exists():
         import nltk
 
-        write_aside(note, json.dumps(nltk.data.path).encode())
+        write_private(note, json.dumps(nltk.data.path).encode())
     folders: list[str] = json.loads(note.read_bytes())
     return folders
 
@@ -103,7 +104,7 @@ def _content_version(folder: Path, store: Path) -> str:
     """A hash of the content of WordNet's files, noted as long as their sizes and dates stay."""
     note = store / "wordnet" / f"content-{stamp(folder / name for name in SOURCE_FILES)}.txt"
     if not note.exists():
-        write_aside(note, _content_hash(folder).encode())
+        write_private(note, _content_hash(folder).encode())
     return note.read_text()
 
 
@@ -130,9 +131,8 @@ def _code_hash() -> str:
 def _clean_copy(source: Path, target: Path) -> Path:
     """An NLTK data folder with LF line ends; NLTK refuses files that others may write."""
     corpus = target / "corpora" / "wordnet"
-    corpus.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in SOURCE_FILES:
-        write_aside(corpus / name, _clean_bytes(source / name))
+        write_private(corpus / name, _clean_bytes(source / name))
     return target
 
 

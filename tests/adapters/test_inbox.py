@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import subprocess
@@ -17,16 +16,14 @@ from tasks.adapters import inbox as module
 from tasks.adapters import writers
 from tasks.adapters.inbox import (
     complete_files,
-    content_digest,
     done_name,
     find_done,
     kept,
     move_to_done,
     move_to_failed,
     move_to_known,
-    stamp_of,
-    unchanged,
 )
+from tasks.adapters.inputs import content_digest
 from tasks.core.errors import InputError
 
 OLD = 1_000_000_000
@@ -186,24 +183,6 @@ def test_an_inbox_that_cannot_be_written_to_is_an_input_error(
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
     with pytest.raises(InputError, match="allow this user to write there"):
         complete_files(inbox, 5)
-
-
-def test_a_stamp_tells_whether_a_file_changed(inbox: Path) -> None:
-    path = delivered(inbox, "a.tsv", "content")
-    for change in (grow, os.utime, replace_by_another, Path.unlink):
-        stamp = stamp_of(path)
-        assert unchanged(path, stamp)
-        change(path)
-        assert not unchanged(path, stamp)
-    with pytest.raises(InputError, match="cannot read"):
-        stamp_of(path)
-
-
-def test_the_digest_is_that_of_all_bytes(inbox: Path) -> None:
-    path = delivered(inbox, "a.tsv", "x" * 3_000_000)
-    assert content_digest(path) == hashlib.sha256(b"x" * 3_000_000).hexdigest()
-    with pytest.raises(InputError, match="cannot read"):
-        content_digest(inbox / "missing")
 
 
 def test_a_done_file_is_kept_and_found_by_its_content(inbox: Path) -> None:

@@ -288,6 +288,22 @@ def test_a_new_edition_of_the_same_files_is_none(
     assert content(site.out) == before
 
 
+def test_a_new_edition_reads_a_content_once(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Given twice at once, given again later, or left by a run killed before it moved it."""
+    first, second = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
+    shutil.copy(first, site.inbox / "copy.tsv")
+    code, told = site.run(capsys, "--edition", "new")
+    assert (code, told["known"]) == (0, ["part00.tsv"])
+    assert_nothing_lost_or_doubled(site, QUERIES)
+    (done,) = (site.inbox / "done").glob("*part01.tsv")
+    done.rename(second)
+    shutil.copy(site.inbox / "known" / "part00.tsv", site.inbox / "again.tsv")
+    code, told = site.run(capsys, "--edition", "new")
+    assert (code, told["released"], told["known"]) == (0, [], ["again.tsv", "part01.tsv"])
+    assert done.exists()
+    assert_nothing_lost_or_doubled(site, QUERIES)
+
+
 def test_a_new_edition_can_be_added_to(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     parts = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
     late = parts[-1].rename(site.inbox / "late.part")
