@@ -29,12 +29,12 @@ def noting_interrupts() -> Iterator[None]:
         _Asked.yet = True
         raise KeyboardInterrupt
 
-    _Asked.yet = False
     previous = signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
+        _Asked.yet = False
 
 
 def heed_interrupts() -> None:
