@@ -61,7 +61,7 @@ from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress
 from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
 from tasks.settings import Settings
-from tasks.workers import running_blocks
+from tasks.workers import are_prepared, running_blocks
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -138,7 +138,8 @@ def _read_texts(
     settings: Settings, memory: Memory, texts: Sequence[str], progress: Progress
 ) -> Readings:
     manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
-    workers = settings.workers if len(texts) >= FEWEST_TO_SHARE else 1
+    shared = are_prepared() or len(texts) >= FEWEST_TO_SHARE
+    workers = settings.workers if shared else 1
     with running_blocks(workers) as run:
         stop_words(memory.cache, run)
         return read_in_shards(manner, texts, run, progress)

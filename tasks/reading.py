@@ -21,7 +21,7 @@ from tasks.progress import Progress
 
 SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
-"""With fewer texts, more processes take longer to load WordNet and the lists than they save."""
+"""With fewer texts, more processes take longer to import spaCy than they save, unless they have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,22 @@ from tasks.core.runs import Result, Run, here
 WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 
-IMPORTED: Final = ("tasks.phases", "tasks.adapters.language", "presidio_analyzer")
+IMPORTED: Final = ("tasks.reading", "tasks.adapters.language", "presidio_analyzer")
+
+
+class _Prepared:
+    """Whether the process from which workers are forked has been started."""
+
+    yet = False
+
+
+def are_prepared() -> bool:
+    return _Prepared.yet
 
 
 def prepare_workers() -> None:
     """Begin to import what workers need, and return at once."""
+    _Prepared.yet = True
     forkserver.set_forkserver_preload(list(IMPORTED))
     # Ctrl-C reaches every process of the terminal; only the one in front answers it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
