@@ -11,6 +11,7 @@ from typing import Any
 from prefect import flow
 
 from flows.batches import SETTLE_SECONDS, Growth, InboxRun, Order
+from flows.dask_engine import engine_of
 from flows.release import make_release
 from flows.screen import Screen
 from tasks import steps
@@ -21,6 +22,11 @@ from tasks.workbench import Workbench
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 
 
+def _shown() -> Screen:
+    """The screen of this process; Dask is sent the flows, whose code must not name the variable."""
+    return _SCREEN.get() or Screen(quiet=True, stderr=True)
+
+
 @flow(
     name="logveil-release",
     flow_run_name="{settings.method}-{settings.guarantee}-k{settings.k}",
@@ -29,8 +35,9 @@ _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 )
 def anonymise(settings: Settings) -> dict[str, Any]:
     """One release; the parameters that Prefect stores are paths and numbers."""
-    screen = _SCREEN.get() or Screen(quiet=True, stderr=True)
-    return make_release(Workbench(settings, screen.progress), TaskRunner(), screen)
+    screen = _shown()
+    with engine_of(settings) as settings:
+        return make_release(Workbench(settings, screen.progress), TaskRunner(), screen)
 
 
 class TaskRunner:
@@ -53,9 +60,10 @@ def anonymise_inbox(
     settings: Settings, inbox: str, edition: Growth = "append", settle: float = SETTLE_SECONDS
 ) -> dict[str, Any]:
     """Release the complete files of an inbox."""
-    screen = _SCREEN.get() or Screen(quiet=True, stderr=True)
-    order = Order(settings, Path(inbox), edition, settle)
-    return InboxRun(order, TaskRunner(), screen).run().as_dict()
+    screen = _shown()
+    with engine_of(settings) as settings:
+        order = Order(settings, Path(inbox), edition, settle)
+        return InboxRun(order, TaskRunner(), screen).run().as_dict()
 
 
 def stop_embedded_servers() -> None:

@@ -14,6 +14,7 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "threshold": float,
     "workers": int,
     "store_limit": float,
+    "worker_memory": float,
 }
 
 
@@ -48,11 +49,26 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
     )
     files.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
-    files.add_argument("--store", metavar="DIR", help=f"private cache ({default_store()})")
+    files.add_argument(
+        "--store", metavar="DIR", help=f"private cache, or s3://… with Dask ({default_store()})"
+    )
     files.add_argument(
         "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
     )
     files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
+    _add_engine(parser.add_argument_group("past one machine"))
+
+
+def _add_engine(engine: argparse._ArgumentGroup) -> None:
+    engine.add_argument(
+        "--runner",
+        metavar=_choice("runner"),
+        help="who does the work of --workers: processes of this machine (local), or Dask",
+    )
+    engine.add_argument(
+        "--dask-address", metavar="URL", help="of the scheduler, tcp://…:8786 (a cluster here)"
+    )
+    engine.add_argument("--worker-memory", metavar="GB", help="of each Dask worker (2)")
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:

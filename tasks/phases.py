@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
-from tasks.adapters.inputs import Fingerprint, record_ids
-from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks
+from tasks.adapters.inputs import Fingerprint, record_ids, stamp
+from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks, left_to_compare
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.adapters.kept_readings import KeptReadings
 from tasks.adapters.kept_set_pairs import KeptSetPairs
@@ -38,7 +38,7 @@ from tasks.core.concepts import ConceptDistances, class_distances, concept_class
 from tasks.core.costs import SetCosts, dataset_centre
 from tasks.core.counts import cluster_sizes, count_release
 from tasks.core.digests import byte_keys, digest, row_keys
-from tasks.core.errors import NothingToRelease, VerificationFailed
+from tasks.core.errors import NothingToRelease, StillChanging, VerificationFailed
 from tasks.core.figures import distributions
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
@@ -59,7 +59,14 @@ from tasks.core.verification.clauses import Promise
 from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress
-from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
+from tasks.reading import (
+    FEWEST_TO_SHARE,
+    Manner,
+    places_of,
+    read_in_shards,
+    read_where_they_stand,
+    texts_per_shard,
+)
 from tasks.settings import Settings
 from tasks.workers import are_prepared, running_blocks
 
@@ -120,7 +127,8 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
     """
     texts, text_of = distinct_texts(log.texts)
     kept = KeptReadings(memory.cache, memory.secret, way_of_reading(settings))
-    readings = kept.read(texts, lambda new: _read_texts(settings, memory, new, progress))
+    unread = _Unread(settings, memory, log, texts, text_of, progress)
+    readings = kept.read(texts, unread.read)
     return build_record_table(
         texts,
         readings,
@@ -134,15 +142,44 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
     )
 
 
-def _read_texts(
-    settings: Settings, memory: Memory, texts: Sequence[str], progress: Progress
-) -> Readings:
-    manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
-    shared = are_prepared() or len(texts) >= FEWEST_TO_SHARE
-    workers = settings.workers if shared else 1
-    with running_blocks(workers) as run:
-        stop_words(memory.cache, run)
-        return read_in_shards(manner, texts, run, progress)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unread:
+    """The distinct texts of a log, to be read as far as that is asked for."""
+
+    settings: Settings
+    memory: Memory
+    log: QueryLog
+    texts: list[str] = field(repr=False)
+    text_of: Ints
+    progress: Progress
+
+    def read(self, new: Longs) -> Readings:
+        settings = self.settings
+        manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
+        if settings.runner == "dask":
+            return self._read_elsewhere(manner, new)
+        shared = are_prepared() or len(new) >= FEWEST_TO_SHARE
+        with running_blocks(settings.workers if shared else 1) as run:
+            stop_words(self.memory.cache, run)
+            texts = [self.texts[place] for place in new.tolist()]
+            return read_in_shards(manner, texts, run, self.progress)
+
+    def _read_elsewhere(self, manner: Manner, new: Longs) -> Readings:
+        """Each text is read where it first stands in the log."""
+        settings, log = self.settings, self.log
+        # Compiled before the workers ask for it: then those of this machine need not do it.
+        wordnet(settings.store)
+        records = np.unique(self.text_of, return_index=True)[1][new]
+        order = np.lexsort((log.rows[records], log.origins[records]))
+        most = texts_per_shard(settings.worker_memory, len(new), settings.workers)
+        places = places_of(log, records, most, format=settings.format, columns=settings.columns)
+        before = [stamp(file) for file in log.sources]
+        with running_blocks(settings.workers) as run:
+            way = way_of_reading(settings)
+            readings = read_where_they_stand(manner, way, places, run, self.progress)
+        if before != [stamp(file) for file in log.sources]:
+            raise StillChanging("a log changed while it was read: run again later")
+        return readings.take(np.argsort(order))
 
 
 @contained
@@ -157,9 +194,12 @@ def compare(settings: Settings, memory: Memory, table: RecordTable) -> Compariso
         return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
-    keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
-    pairs_of_blocks = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
-    blocks, records = pairs_of_blocks.compare(problem, keys)
+    if settings.runner == "dask":
+        blocks, records = left_to_compare(problem)
+    else:
+        keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
+        kept = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
+        blocks, records = kept.compare(problem, keys)
     return Comparison(distances, None, blocks, attributes, records)
 
 

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from prefect import get_run_logger, task
+from prefect.cache_policies import NO_CACHE
 
+from tasks import shards
+from tasks.core.errors import LogveilError
 from tasks.workbench import PHASES, Workbench
 
 SAY: dict[str, Callable[[Any], str]] = {
@@ -61,3 +64,22 @@ def run_step(bench: Workbench, phase: str) -> None:
 @task(name="publish", task_run_name="publish", persist_result=False, log_prints=False)
 def publish(bench: Workbench, measures: dict[str, Any]) -> None:
     bench.publish(measures)
+
+
+@task(
+    name="shard",
+    task_run_name="{function}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    log_prints=False,
+    retries=2,
+    retry_condition_fn=lambda task, run, state: not _is_ours(state),
+)
+def shard(address: str, code: str, function: str, names: list[str]) -> None:
+    """Some calls of a phase; its arguments are names of files, its results lie in others."""
+    shards.work(address, code, function, names)
+
+
+def _is_ours(state: Any) -> bool:
+    """Whether a task has ended in an error that would come again."""
+    return isinstance(state.result(raise_on_failure=False), LogveilError)

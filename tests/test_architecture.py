@@ -14,11 +14,13 @@ ROOT = Path(__file__).parent.parent
 CORE_MAY_IMPORT = {"numpy", "scipy", "tasks"}
 # One library, one door.
 DOORS = {
-    "prefect": {"flows/anonymise.py", "tasks/steps.py"},
+    "prefect": {"flows/anonymise.py", "flows/dask_engine.py", "tasks/steps.py"},
     "nltk": {"tasks/adapters/wordnet.py"},
     "spacy": {"tasks/adapters/language.py"},
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
     "diskcache": {"tasks/adapters/cache.py"},
+    "fsspec": {"tasks/adapters/shared_files.py"},
+    "prefect_dask": {"flows/dask_engine.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}
 

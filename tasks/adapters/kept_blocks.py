@@ -39,10 +39,22 @@ class KeptCosts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedBlocks:
-    """A problem and, for each block of its cut, where the costs between its sets are."""
+    """A problem and, for each block of its cut, where the costs between its sets are kept.
+
+    If there are no sources they are not kept, but computed when a block is clustered.
+    """
 
     problem: Problem
     sources: tuple[KeptCosts, ...]
+
+
+def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
+    """Leave the costs to whoever clusters a block: to move them between machines takes longer."""
+    counts = PairCounts(0, 0)
+    for block in cut(problem) if problem.solvable else []:
+        size = len(compared_sets(problem.part(block)))
+        counts += PairCounts(size * (size - 1) // 2, 0)
+    return ComparedBlocks(problem, ()), counts
 
 
 class KeptBlocks:
