@@ -83,6 +83,8 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
             chosen[name] = _convert(name, value)
         except UsageError as fault:
             faults.append(str(fault))
+    if getattr(arguments, "bare", False) and chosen.get("runner") == "dask":
+        faults.append("runner dask is one of Prefect's: leave out --bare")
     try:
         settings = Settings(**chosen)
     except UsageError as fault:

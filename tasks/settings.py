@@ -115,6 +115,8 @@ class Settings:
             faults.append("name at least one log file, folder or glob")
         if self.dask_address and self.runner != "dask":
             faults.append("dask_address is for runner dask alone")
+        if "://" in self.shared and self.runner != "dask":
+            faults.append("a store at an URL is for runner dask alone")
         if self.shared.startswith(("http:", "https:")) or "@" in self.shared.partition("/")[2]:
             faults.append("store: an URL like s3://bucket/prefix, without any credentials in it")
         return faults

@@ -18,6 +18,7 @@ import pytest
 
 from flows.dask_engine import _Submit
 from flows.release import BareRunner, make_release
+from flows.run import main
 from flows.screen import Screen
 from tasks import shards
 from tasks.adapters.code import code_digest
@@ -315,11 +316,17 @@ def test_a_store_at_an_url_has_a_private_folder() -> None:
         ({"dask_address": "tcp://127.0.0.1:8786"}, "dask_address is for runner dask alone"),
         ({"worker_memory": 0.1, "runner": "dask"}, "worker_memory must be at least"),
         ({"store": "s3://key:secret@bucket"}, "without any credentials"),
+        ({"store": "s3://bucket"}, "an URL is for runner dask alone"),
     ],
 )
 def test_wrong_settings_are_told(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Settings(**wrong)
+
+
+def test_bare_has_no_dask(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--bare", "--runner", "dask"]) == 2
+    assert "leave out --bare" in capsys.readouterr().err
 
 
 def test_where_work_is_done_is_not_published() -> None:

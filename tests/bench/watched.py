@@ -31,10 +31,12 @@ class Watched:
         peak_memory_mb: greatest sum of resident sets (VmRSS) of the process and its descendants.
             Pages that processes share count in each of them, so it is an upper bound; what the
             exact figure (smaps_rollup) costs at several GB would be seen in the times.
+        largest_child_mb: greatest resident set of any one of the descendants.
     """
 
     seconds: float
     peak_memory_mb: float
+    largest_child_mb: float
     output: str
 
 
@@ -51,7 +53,7 @@ def watch(command: Sequence[str], environment: Mapping[str, str] | None = None) 
             start_new_session=True,
         )
         try:
-            peak = _peak_until_end(process)
+            peak, largest_child = _peaks_until_end(process)
         finally:
             # Also on Ctrl-C: nothing that was started here outlives the benchmark.
             with suppress(ProcessLookupError):
@@ -59,18 +61,22 @@ def watch(command: Sequence[str], environment: Mapping[str, str] | None = None) 
         seconds = time.perf_counter() - started
         if process.returncode:
             raise RunFailed(f"exit {process.returncode}: {_text(complaints)[-2000:].strip()}")
-        return Watched(round(seconds, 3), round(peak / MEGABYTE, 1), _text(output))
+        peaks = (round(found / MEGABYTE, 1) for found in (peak, largest_child))
+        return Watched(round(seconds, 3), *peaks, _text(output))
 
 
-def _peak_until_end(process: subprocess.Popen[bytes]) -> int:
-    peak = 0
+def _peaks_until_end(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """Of all processes together, and of the largest beside the first."""
+    peak = largest_child = 0
     while True:
-        peak = max(peak, sum(map(_resident_bytes, _family(process.pid))))
+        own, *children = map(_resident_bytes, _family(process.pid))
+        peak = max(peak, own + sum(children))
+        largest_child = max(largest_child, *children, 0)
         try:
             process.wait(POLL_SECONDS)
         except subprocess.TimeoutExpired:
             continue
-        return peak
+        return peak, largest_child
 
 
 def _family(pid: int) -> Iterator[int]:
