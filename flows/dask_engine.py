@@ -30,7 +30,8 @@ def engine_of(settings: Settings) -> Iterator[Settings]:
         yield settings
         return
     with _api_for_workers(), _task_runner(settings) as runner:
-        workers = max(1, sum(_client(runner).nthreads().values()))
+        # A cluster that grows on demand may have none yet.
+        workers = sum(_client(runner).nthreads().values()) or settings.workers
         submit = _Submit(runner)
         with blocks_run(lambda: _shared_run(settings, submit, workers)):
             yield replace(settings, workers=workers)

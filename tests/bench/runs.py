@@ -102,6 +102,7 @@ class Runs:
             "wall": ratio(dask["wall_seconds"], plain["wall_seconds"]),
             "phases": phase_ratios(dask["seconds"], plain["seconds"], PARALLEL),
             **{"worker_peak_mb": dask["largest_child_mb"], "worker_limit_gb": WORKER_MEMORY},
+            "shared_mb": dask["shared_mb"],
         }
         self.results.add("dask", found)
 

@@ -32,15 +32,21 @@ class Watched:
             Pages that processes share count in each of them, so it is an upper bound; what the
             exact figure (smaps_rollup) costs at several GB would be seen in the times.
         largest_child_mb: greatest resident set of any one of the descendants.
+        folder_mb: the most that a folder held meanwhile.
     """
 
     seconds: float
     peak_memory_mb: float
     largest_child_mb: float
+    folder_mb: float
     output: str
 
 
-def watch(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Watched:
+def watch(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Watched:
     """Run a command from the project's root; anything but success is an error."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
         started = time.perf_counter()
@@ -53,7 +59,7 @@ def watch(command: Sequence[str], environment: Mapping[str, str] | None = None) 
             start_new_session=True,
         )
         try:
-            peak, largest_child = _peaks_until_end(process)
+            peaks = _peaks_until_end(process, folder)
         finally:
             # Also on Ctrl-C: nothing that was started here outlives the benchmark.
             with suppress(ProcessLookupError):
@@ -61,22 +67,30 @@ def watch(command: Sequence[str], environment: Mapping[str, str] | None = None) 
         seconds = time.perf_counter() - started
         if process.returncode:
             raise RunFailed(f"exit {process.returncode}: {_text(complaints)[-2000:].strip()}")
-        peaks = (round(found / MEGABYTE, 1) for found in (peak, largest_child))
-        return Watched(round(seconds, 3), *peaks, _text(output))
+        return Watched(round(seconds, 3), *(round(x / MEGABYTE, 1) for x in peaks), _text(output))
 
 
-def _peaks_until_end(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """Of all processes together, and of the largest beside the first."""
-    peak = largest_child = 0
+def _peaks_until_end(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[int, int, int]:
+    """Memory of all processes together, of the largest beside the first, and a folder's bytes."""
+    peaks = (0, 0, 0)
     while True:
         own, *children = map(_resident_bytes, _family(process.pid))
-        peak = max(peak, own + sum(children))
-        largest_child = max(largest_child, *children, 0)
+        now = own + sum(children), max(children, default=0), bytes_below(folder)
+        peaks = (max(peaks[0], now[0]), max(peaks[1], now[1]), max(peaks[2], now[2]))
         try:
             process.wait(POLL_SECONDS)
         except subprocess.TimeoutExpired:
             continue
-        return peak, largest_child
+        return peaks
+
+
+def bytes_below(folder: Path | None) -> int:
+    """The size of all files in a folder, which may change meanwhile."""
+    total = 0
+    for path in folder.rglob("*") if folder is not None and folder.is_dir() else ():
+        with suppress(OSError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def _family(pid: int) -> Iterator[int]:
