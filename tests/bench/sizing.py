@@ -1,8 +1,9 @@
 """`python -m tests.bench.sizing`: what larger logs would take, from the benchmark's figures.
 
-Every figure is one that was measured at the largest size, times how often that size goes into the
-log; where a phase grew faster than the log from the size before, it goes on to do so. Nothing is
-taken off because texts and attribute sets repeat more in a larger log, so these are upper bounds.
+Seconds are those of the largest log that was measured, times how often it goes into the other, and
+a phase that grew faster than the log from one measured size to the next goes on to do so. Bytes
+are a base and so much a query, by the two largest logs. Nothing is taken off because texts and
+attribute sets repeat more in a larger log.
 """
 
 from __future__ import annotations
@@ -13,130 +14,116 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tasks.workbench import PHASES
 from tests.bench.tables import markdown_table
+from tests.bench.watched import MEGABYTE
 
 HERE: Final = Path(__file__).parent
+GIGABYTE: Final = 10**9
 SHARDED: Final = ("analyse", "cluster")
 """Phases whose work is done by workers; the others stay in the process of the flow."""
-LOGS: Final = {"AOL, 36 M": 36_000_000, "1 billion": 1_000_000_000}
+LOGS: Final = {"AOL, 36 million": 36_000_000, "1 billion": 1_000_000_000}
 WORKERS: Final = (2, 16, 64)
-MACHINES_GB: Final = (64, 256, 1024)
-ROWS_BY_NUMBER: Final = 2**31
+MACHINES: Final = (64, 256, 1024)
+"""Gigabytes of the machine of the flow."""
+FLOW: Final = "main_process_peak_memory_mb"
+MOST_ROWS: Final = 2**31
 """Rows of a log are numbered by 32 bits."""
 
 Run = Mapping[str, Any]
 
 
-class Line(NamedTuple):
-    """What a quantity was at two sizes."""
-
-    small: float
-    large: float
-
-    def at(self, queries: float, sizes: tuple[int, int]) -> float:
-        """What it would be at another size: a base and so much a query."""
-        per_query = max(0.0, self.large - self.small) / (sizes[1] - sizes[0])
-        return self.large + per_query * (queries - sizes[1])
-
-
 class Sizing:
-    """The cold runs of one scope at the two largest sizes, carried on."""
+    """Two runs of different size, carried on to others."""
 
-    def __init__(self, runs: Sequence[Run], scope: str) -> None:
-        cold = {run["size"]: run for run in runs if (run["kind"], run["scope"]) == ("cold", scope)}
-        self.sizes = tuple(sorted(cold)[-2:])
-        if len(self.sizes) < 2:
-            raise SystemExit(f"sizing: two sizes of cold runs are needed, scope {scope}")
-        self._small, self._large = (cold[size] for size in self.sizes)
+    def __init__(self, small: Run, large: Run) -> None:
+        self._small, self._large = small, large
+        self._step = large["size"] / small["size"]
 
     def seconds(self, phase: str, queries: int) -> float:
-        """By one worker, if it is one for workers."""
-        small, large = self._small["seconds"][phase], self._large["seconds"][phase]
-        step = self.sizes[1] / self.sizes[0]
-        exponent = max(1.0, math.log(large / small, step)) if small > 0 and large > 0 else 1.0
+        """Of a phase; of one for workers, by a single worker."""
+        small, large = (run["seconds"][phase] for run in (self._small, self._large))
+        exponent = max(1.0, math.log(large / small, self._step)) if small and large else 1.0
         alone = self._large["workers"] if phase in SHARDED else 1
-        return float(large * alone * (queries / self.sizes[1]) ** exponent)
+        return float(large * alone * (queries / self._large["size"]) ** exponent)
 
     def flow_seconds(self, queries: int) -> float:
         return sum(self.seconds(phase, queries) for phase in PHASES if phase not in SHARDED)
 
-    def worker_seconds(self, queries: int) -> float:
-        return sum(self.seconds(phase, queries) for phase in SHARDED)
+    def total_seconds(self, queries: int, workers: int) -> float:
+        work = sum(self.seconds(phase, queries) for phase in SHARDED)
+        return self.flow_seconds(queries) + work / workers
 
-    def flow_gigabytes(self, queries: float) -> float:
-        return self._line("main_process_peak_memory_mb").at(queries, self._pair) * 2**20 / 1e9
+    def gigabytes(self, name: str, queries: float) -> float:
+        more = queries - self._large["size"]
+        return (self._large[name] + self._per_query(name) * more) * MEGABYTE / GIGABYTE
 
-    def store_gigabytes(self, queries: int) -> float:
-        return self._line("store_mb").at(queries, self._pair) * 2**20 / 1e9
+    def most_queries(self, name: str, gigabytes: float) -> float:
+        """How many queries fit."""
+        free = gigabytes * GIGABYTE / MEGABYTE - self._large[name]
+        return float(self._large["size"] + free / self._per_query(name))
 
-    def most_queries(self, gigabytes: float) -> float:
-        """Queries whose flow fits into a machine."""
-        at_large = self.flow_gigabytes(self.sizes[1])
-        per_query = (self.flow_gigabytes(2 * self.sizes[1]) - at_large) / self.sizes[1]
-        return self.sizes[1] + (gigabytes - at_large) / per_query
-
-    @property
-    def _pair(self) -> tuple[int, int]:
-        return self.sizes[0], self.sizes[1]
-
-    def _line(self, name: str) -> Line:
-        return Line(self._small[name], self._large[name])
+    def _per_query(self, name: str) -> float:
+        """Megabytes."""
+        more = max(0.0, self._large[name] - self._small[name])
+        return float(more / (self._large["size"] - self._small["size"]))
 
 
-def table_of_logs(sizing: Sizing) -> str:
-    header = ["log", *(f"hours, {count} workers" for count in WORKERS)]
-    header += ["of them in the flow", "memory of the flow, GB", "private store, GB"]
-    return markdown_table(header, (_row(sizing, name, LOGS[name]) for name in LOGS))
-
-
-def _row(sizing: Sizing, name: str, queries: int) -> list[object]:
-    flow, work = sizing.flow_seconds(queries), sizing.worker_seconds(queries)
-    hours = [(flow + work / count) / 3600 for count in WORKERS]
-    sizes = sizing.flow_gigabytes(queries), sizing.store_gigabytes(queries)
-    return [name, *hours, flow / 3600, *sizes]
-
-
-def table_of_machines(sizing: Sizing) -> str:
-    header = ("memory of the flow's machine, GB", "queries at most, millions")
-    rows = ((size, sizing.most_queries(size) / 1e6) for size in MACHINES_GB)
-    return markdown_table(header, rows)
-
-
-def shard_figures(dask: Mapping[str, Any]) -> str:
-    """What was measured of workers."""
-    header = (
-        "queries",
-        "scope",
-        "limit of a worker, MB",
-        "its peak, MB",
-        "time by the plain run's",
-    )
-    rows = (
-        (
-            *(found[name] for name in ("size", "scope")),
-            round(found["worker_limit_gb"] * 1e9 / 2**20),
-            *(found[name] for name in ("worker_peak_mb", "wall")),
-        )
-        for found in dask.get("dask", [])
-    )
-    return markdown_table(header, rows)
+def sizing_of(runs: Sequence[Run], kind: str, scope: str) -> Sizing:
+    """By the two largest runs of a kind."""
+    found = [run for run in runs if (run["kind"], run["scope"]) == (kind, scope)]
+    if len(found) < 2:
+        raise SystemExit(f"sizing: two sizes are needed of runs {kind!r}, scope {scope}")
+    return Sizing(*sorted(found, key=lambda run: int(run["size"]))[-2:])
 
 
 def report(results: Mapping[str, Any], dask: Mapping[str, Any]) -> str:
-    parts = []
-    for scope in ("sensitive", "all"):
-        sizing = Sizing(results["runs"], scope)
-        parts += [f"Scope `{scope}`:", table_of_logs(sizing), table_of_machines(sizing)]
-    return "\n\n".join([*parts, "Dask workers, measured:", shard_figures(dask), _first_to_break()])
+    logs = [f"Scope `{scope}`:\n\n{_logs(results, scope)}" for scope in ("sensitive", "all")]
+    return "\n\n".join([*logs, f"Dask, measured:\n\n{_workers(dask)}", _limits(results, dask)])
 
 
-def _first_to_break() -> str:
+def _logs(results: Mapping[str, Any], scope: str) -> str:
+    cold = sizing_of(results["runs"], "cold", scope)
+    hours = (f"hours, {count} workers" for count in WORKERS)
+    header = ("log", *hours, "of it in the flow", "memory of the flow, GB", "private store, GB")
+    rows = (
+        (
+            name,
+            *(cold.total_seconds(queries, count) / 3600 for count in WORKERS),
+            cold.flow_seconds(queries) / 3600,
+            cold.gigabytes(FLOW, queries),
+            cold.gigabytes("store_mb", queries),
+        )
+        for name, queries in LOGS.items()
+    )
+    return markdown_table(header, rows)
+
+
+def _workers(dask: Mapping[str, Any]) -> str:
+    header = ("queries", "scope", "limit of a worker, MB", "its peak, MB", "shared files, MB")
+    rows = (
+        (
+            *(found[name] for name in ("size", "scope")),
+            round(found["worker_limit_gb"] * GIGABYTE / MEGABYTE),
+            *(found[name] for name in ("worker_peak_mb", "shared_mb")),
+        )
+        for found in dask["dask"]
+    )
+    return markdown_table(header, rows)
+
+
+def _limits(results: Mapping[str, Any], dask: Mapping[str, Any]) -> str:
+    """What breaks first, and what is left room for."""
+    cold = sizing_of(results["runs"], "cold", "all")
+    fits = ", ".join(f"{cold.most_queries(FLOW, size) / 1e6:,.0f} in {size:,}" for size in MACHINES)
+    shared = sizing_of(dask["runs"], "Prefect, dask", "all")
+    files = ", ".join(f"{shared.gigabytes('shared_mb', LOGS[name]):,.0f} ({name})" for name in LOGS)
     return (
-        "What breaks first is the memory of the flow, which holds the log and its records; then the"
-        f" numbers of rows (32 bits: {ROWS_BY_NUMBER / 1e9:.1f} billion)."
+        "What breaks first is the memory of the flow, which holds the log and its records: so many "
+        f"million queries fit (scope `all`): {fits} GB. Rows are numbered by 32 bits: "
+        f"{MOST_ROWS / 1e9:.1f} billion. Shared files at their most, GB: {files}."
     )
 
 
