@@ -25,7 +25,7 @@ DOORS = {
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
     "diskcache": {"tasks/adapters/cache.py"},
     "rapidfuzz": {"tasks/core/methods/syntactic.py"},
-    "matplotlib": {"tasks/adapters/comparison/canvas.py"},
+    "matplotlib": {"tasks/adapters/comparison/canvas.py", "tasks/adapters/comparison/figures.py"},
     "anonypyx": {"tasks/adapters/comparison/peers.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}
