@@ -15,11 +15,11 @@ def comparison_table(found: dict[str, Any]) -> Table:
     title = (
         f"k = {k}: {records['compared']:,} records with attributes, {records['people']:,} people"
     )
-    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1))
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True)
     for name in ("groups", "fewest\npeople", "withheld", "loss", "mean\nrisk", "records\n< 0.45"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Pareto\nfront")
+    table.add_column("on the\nfront", no_wrap=True)
     front = found["fronts"]["mean"][k]["front"]
     for name, method in found["methods"].items():
         table.add_row(name, *_cells(method["by_k"][k]), "yes" if name in front else "")

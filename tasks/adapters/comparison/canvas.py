@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
@@ -11,6 +11,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+Found = dict[str, Any]
+"""What `comparison.json` holds."""
 DOTS_PER_INCH: Final = 150
 LOOK: Final[dict[Any, Any]] = {
     # The same bytes for the same numbers.
@@ -70,16 +72,16 @@ class Drawn:
 
 def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
     """A figure of so many inches, with panels side by side."""
-    with matplotlib.rc_context(LOOK):
-        figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
-        axes = figure.subplots(1, panels, sharey=panels > 1, squeeze=False)
+    figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
+    axes = figure.subplots(1, panels, sharey=panels > 1, squeeze=False)
     return figure, list(axes[0])
 
 
-def finished(figure: Figure) -> Drawn:
-    """The figure as PNG and as SVG."""
+def as_files(draw: Callable[[Found], Figure], found: Found) -> Drawn:
+    """A figure of what was found, as PNG and as SVG."""
     png, svg = BytesIO(), BytesIO()
     with matplotlib.rc_context(LOOK):
+        figure = draw(found)
         figure.savefig(png, format="png", metadata={"Software": None})
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return Drawn(png.getvalue(), svg.getvalue())
@@ -94,6 +96,12 @@ def draw_line(axes: Axes, method: str, x: Sequence[float], y: Sequence[float], *
     look = {"color": own.colour, "linestyle": own.dash, "linewidth": own.width}
     order = 3 if method == "adaptive" else 2
     axes.plot(x, y, **{"zorder": order, "label": shown_name(method), **look, **more})
+
+
+def draw_steps(axes: Axes, method: str, ordered: Sequence[float]) -> None:
+    """Values in ascending order, each as wide as its share, from 0 to 1."""
+    edges = [place / len(ordered) for place in range(len(ordered) + 1)]
+    draw_line(axes, method, edges, [*ordered, *ordered[-1:]], drawstyle="steps-post")
 
 
 def shown_name(method: str) -> str:

@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter, ScalarFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    NullLocator,
+    PercentFormatter,
+    ScalarFormatter,
+)
 
 from tasks.adapters.comparison.canvas import (
-    Drawn,
+    Found,
     draw_line,
-    finished,
+    draw_steps,
     name_line_ends,
     new_figure,
     pen,
     shown_name,
 )
 
-Found = dict[str, Any]
 LOW_COHESION: Final = 0.45
 LOSS: Final = "information loss, both ways (%)"
 
@@ -31,7 +37,7 @@ class FigureFile:
     name: str
     title: str
     says: Callable[[Found], str]
-    draw: Callable[[Found], Drawn]
+    draw: Callable[[Found], Figure]
 
 
 def _at_k(found: Found) -> str:
@@ -42,15 +48,13 @@ def _clustering(found: Found) -> dict[str, Any]:
     return {name: method for name, method in found["methods"].items() if method["clusters"]}
 
 
-def draw_cohesion(found: Found) -> Drawn:
+def draw_cohesion(found: Found) -> Figure:
     """Figure 4, by clusters as in the paper, and by records."""
     figure, (left, right) = new_figure(7.4, 3.9, panels=2)
     counts = (("cohesion", "of the clusters"), ("cohesion_of_records", "of the records"))
     for axes, (key, whose) in zip((left, right), counts, strict=True):
         for name, method in _clustering(found).items():
-            points = method["figures"][key]
-            steps = [place / max(1, len(points) - 1) for place in range(len(points))]
-            draw_line(axes, name, steps, points)
+            draw_steps(axes, name, method["figures"][key])
         axes.axhline(LOW_COHESION, color="#a3123a", linewidth=1, linestyle=(0, (5, 3)))
         axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=f"share {whose}, in ascending order")
         axes.xaxis.set_major_formatter(PercentFormatter(1))
@@ -59,11 +63,13 @@ def draw_cohesion(found: Found) -> Drawn:
     left.set_title("counted by clusters, as the paper does")
     right.set_title("counted by records")
     handles, names = left.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=7, frameon=False)
-    return finished(figure)
+    figure.legend(
+        handles, names, loc="outside lower center", ncols=7, frameon=False, columnspacing=1.2
+    )
+    return figure
 
 
-def draw_loss_by_size(found: Found) -> Drawn:
+def draw_loss_by_size(found: Found) -> Figure:
     """Figure 5: loss of the groups of about one size."""
     figure, (left, right) = new_figure(7.4, 4.3, panels=2)
     clustering = _clustering(found)
@@ -81,25 +87,22 @@ def draw_loss_by_size(found: Found) -> Drawn:
         axes.legend(frameon=False, fontsize=8, loc="upper left")
     left.set_ylabel(LOSS)
     left.set_ylim(bottom=0)
-    return finished(figure)
+    return figure
 
 
-def draw_random(found: Found) -> Drawn:
+def draw_random(found: Found) -> Figure:
     """Figure 6: loss of every cluster, against clusters of the same sizes at random."""
     figure, (axes,) = new_figure(5.4, 3.6)
-    ends = []
     for name in ("adaptive", "mdav", "paper", "random"):
-        points = found["methods"][name]["figures"]["group_loss"]
-        steps = [100 * place / max(1, len(points) - 1) for place in range(len(points))]
-        draw_line(axes, name, steps, points)
-        ends.append((name, 100.0, points[-1]))
-    axes.set(xlim=(0, 100), xlabel="clusters, in ascending order of their loss (%)", ylabel=LOSS)
+        draw_steps(axes, name, found["methods"][name]["figures"]["group_loss"])
+    axes.set(xlim=(0, 1), xlabel="share of the clusters, in ascending order", ylabel=LOSS)
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.set_ylim(bottom=0)
-    name_line_ends(axes, ends, gap=0.06)
-    return finished(figure)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    return figure
 
 
-def draw_loss_by_k(found: Found) -> Drawn:
+def draw_loss_by_k(found: Found) -> Figure:
     """Loss against k, all methods."""
     figure, (axes,) = new_figure(6.4, 4.6)
     ends = []
@@ -109,9 +112,9 @@ def draw_loss_by_k(found: Found) -> Drawn:
         ends.append((name, float(found["ks"][-1]), losses[-1]))
     _k_axis(axes, found["ks"])
     axes.set_ylabel(LOSS)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=-3)
     name_line_ends(axes, ends, gap=0.045)
-    return finished(figure)
+    return figure
 
 
 def _k_axis(axes: Axes, ks: list[int]) -> None:
@@ -121,7 +124,7 @@ def _k_axis(axes: Axes, ks: list[int]) -> None:
     axes.xaxis.set_major_formatter(ScalarFormatter())
 
 
-def draw_plane(found: Found) -> Drawn:
+def draw_plane(found: Found) -> Figure:
     """The risk–loss plane: a point for each method and k, and the front over all of them."""
     figure, (axes,) = new_figure(7.0, 5.0)
     points = []
@@ -138,11 +141,11 @@ def draw_plane(found: Found) -> Drawn:
             f"k = {k}", place, (-4, -11), textcoords="offset points", fontsize=7.5, ha="right"
         )
     axes.set(xscale="log", ylabel=LOSS)
-    axes.set_xlabel("mean chance of picking the right person, who is known by the whole query")
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=1))
-    axes.set_ylim(bottom=-2)
+    axes.set_xlabel("risk: mean chance that somebody who knows a whole query picks its person")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda risk, _: f"{100 * risk:g} %"))
+    axes.set_ylim(bottom=-3)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
-    return finished(figure)
+    return figure
 
 
 def _draw_front(axes: Axes, points: list[tuple[float, float]]) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tasks.adapters.comparison.canvas import as_files
 from tasks.adapters.comparison.figures import FIGURES
 from tasks.adapters.comparison.page import render_page
 
@@ -16,7 +17,7 @@ def write_comparison(out: Path, found: dict[str, Any]) -> None:
     _write(out / "comparison.json", json.dumps(found, indent=2, ensure_ascii=False).encode())
     pictures = {}
     for figure in FIGURES:
-        drawn = figure.draw(found)
+        drawn = as_files(figure.draw, found)
         _write(out / f"{figure.name}.png", drawn.png)
         _write(out / f"{figure.name}.svg", drawn.svg)
         pictures[figure.name] = drawn.svg.decode()
