@@ -86,7 +86,7 @@ def draw_loss_by_size(found: Found) -> Figure:
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.legend(frameon=False, fontsize=8, loc="upper left")
     left.set_ylabel(LOSS)
-    left.set_ylim(bottom=0)
+    left.set_ylim(bottom=-4)
     return figure
 
 
