@@ -19,6 +19,7 @@ from tasks import phases
 from tasks.adapters.comparison.peers import MOST_SETS, Peer, coordinates, peers
 from tasks.adapters.comparison.write import write_comparison
 from tasks.containment import contained
+from tasks.core.clustering.blocks import LARGEST_BLOCK
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.comparison.front import beaten_by, on_front
@@ -152,7 +153,8 @@ class Comparing:
             threshold=self.settings.threshold,
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,
-            run=self._run,
+            # A single block is not worth another process.
+            run=self._run if len(table.sets) > LARGEST_BLOCK else here,
         )
 
     def found(self) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from flows import compare
-from tasks.adapters.comparison.canvas import as_files
 from tasks.adapters.comparison.figures import FIGURES
 from tasks.comparing import KS
 from tasks.core.methods.catalogue import METHODS
@@ -96,13 +95,6 @@ def test_ours_holds_k_and_the_fronts_say_who_beats_whom(found: dict[str, Any]) -
         for front in found["fronts"].values():
             beaten = front[k]["adaptive_beaten_by"]
             assert ("adaptive" in front[k]["front"]) == (not beaten)
-
-
-def test_figures_need_only_the_numbers(found: dict[str, Any]) -> None:
-    """Somebody may draw them again from comparison.json."""
-    for figure in FIGURES:
-        assert as_files(figure.draw, found).svg.startswith(b"<?xml")
-        assert figure.says(found)
 
 
 def test_options_of_a_release_are_refused(log: Path, store: Path, tmp_path: Path) -> None:
