@@ -126,8 +126,8 @@ class Comparing:
 
     @contained
     def _write(self) -> str:
-        write_comparison(Path(self.settings.out), self.found())
-        return "written"
+        write_comparison(Path(self.settings.out), self.found)
+        return f"{len(self._methods)} methods"
 
     @cached_property
     def ks(self) -> tuple[int, ...]:
@@ -157,8 +157,9 @@ class Comparing:
             run=self._run if len(table.sets) > LARGEST_BLOCK else here,
         )
 
+    @cached_property
     def found(self) -> dict[str, Any]:
-        """What `comparison.json` holds."""
+        """What `comparison.json` holds, once all methods were tried."""
         return {
             "settings": _published(self.settings),
             "versions": {

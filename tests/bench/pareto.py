@@ -57,7 +57,7 @@ def compared(said: str, scope: Scope, store: str) -> Found:
         for part in comparing.parts:
             if part not in LAST:
                 comparing.make(part)
-        found = comparing.found()
+        found = comparing.found
     print(f"{said}, {scope}: {found['seconds']} s", file=sys.stderr, flush=True)
     cells = {
         name: {k: {key: cell[key] for key in KEPT} for k, cell in method["by_k"].items()}

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from tasks.comparing import KS
 from tasks.core.methods.catalogue import METHODS
 from tests.generated import write_parts
 
+ROOT = Path(__file__).parents[2]
 NAMES = [figure.name for figure in FIGURES]
 CANARY_WORD, CANARY_USER = "zyxwvcanary", "918273645546372819"
 
@@ -102,6 +107,26 @@ def test_options_of_a_release_are_refused(log: Path, store: Path, tmp_path: Path
         with pytest.raises(SystemExit) as stopped:
             run(log, store, tmp_path, option, "mdav")
         assert stopped.value.code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.prefect
+def test_under_prefect_every_method_is_a_task_and_nothing_leaks(
+    log: Path, store: Path, found: dict[str, Any], tmp_path: Path
+) -> None:
+    home, out = tmp_path / "prefect", tmp_path / "out"
+    command = [sys.executable, "-m", "flows.compare", str(log), "--out", str(out), "--quiet"]
+    environment = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
+    subprocess.run([*command, "--store", str(store)], cwd=ROOT, env=environment, check=True)
+    made = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    assert without_seconds(made) == without_seconds(found)
+    database = sqlite3.connect(home / "prefect.db")
+    tasks = database.execute("select name from task_run where state_name = 'Completed'")
+    assert {name for (name,) in tasks} >= {method.name for method in METHODS}
+    for path in filter(Path.is_file, home.rglob("*")):
+        content = path.read_bytes()
+        assert CANARY_WORD.encode() not in content, path.name
+        assert CANARY_USER.encode() not in content, path.name
 
 
 def test_too_few_people_is_said(

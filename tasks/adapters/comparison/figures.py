@@ -137,13 +137,12 @@ def draw_plane(found: Found) -> Figure:
     ours = found["methods"]["adaptive"]["by_k"]
     for k in found["ks"]:
         place = ours[str(k)]["risk"], ours[str(k)]["symmetric_loss"]
-        axes.annotate(
-            f"k = {k}", place, (-4, -11), textcoords="offset points", fontsize=7.5, ha="right"
-        )
+        said = f"k = {k}" if k == found["ks"][-1] else str(k)
+        axes.annotate(said, place, (-4, -10), textcoords="offset points", fontsize=7.5, ha="right")
     axes.set(xscale="log", ylabel=LOSS)
     axes.set_xlabel("risk: mean chance that somebody who knows a whole query picks its person")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda risk, _: f"{100 * risk:g} %"))
-    axes.set_ylim(bottom=-3)
+    axes.set_ylim(bottom=-8)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
     return figure
 

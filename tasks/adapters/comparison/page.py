@@ -13,9 +13,14 @@ from tasks.adapters.page.style import STYLE
 from tasks.adapters.page.tables import table
 
 OWN_STYLE: Final = """
-figure img { display: block; width: 100%; height: auto; background: #fff; margin-bottom: .5rem; }
-.wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; padding-left: .75rem; }
-.wide th:first-child { padding-left: 0; } .ours th, .ours td { font-weight: 600; }
+figure img { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto .5rem;
+  background: #fff; }
+figcaption { max-width: 46rem; margin: 0 auto; }
+.wide { overflow-x: auto; } .wide td, .wide tbody th { white-space: nowrap; }
+.wide td, .wide th { padding-left: .6rem; overflow-wrap: normal; vertical-align: bottom; }
+.wide th:first-child { padding-left: 0; }
+.texts td { text-align: left; white-space: normal; } .texts thead th { text-align: left; }
+.texts td, .texts tbody th { vertical-align: top; }
 dl.sources dt { color: var(--ink); font-weight: 600; margin-top: .75rem; }
 dl.sources dd { font-size: .9375rem; font-weight: 400; max-width: 60rem; }
 """
@@ -62,11 +67,11 @@ def render_page(found: dict[str, Any], pictures: Mapping[str, str]) -> str:
 <div class="wide">{_methods(found, str(k))}</div>
 <p class="aside">{EXPLAINED}</p>
 <h2>Who is on the Pareto front</h2>
-<div class="wide">{_fronts(found)}</div>
+<div class="wide texts">{_fronts(found)}</div>
 <h2>Figures</h2>
 {"".join(_figure(found, pictures, place) for place in range(len(FIGURES)))}
 <h2>Peers</h2>
-<div class="wide">{_peers(found)}</div>
+<div class="wide texts">{_peers(found)}</div>
 <h2>Methods, their sources, and what was assumed</h2>
 <dl class="sources">{_sources(found)}</dl>
 </body></html>

@@ -47,7 +47,11 @@ def peers() -> list[Peer]:
         _foreign("ARX", "Java", "java", "generalisation and microaggregation of tables"),
         _foreign("µANT", "Java", "java", "microaggregation of single ontology values"),
         Peer("privlib", "MDAV over WordNet, one word a record", reason=_PRIVLIB),
-        Peer("Amnesia, SECRETA", "k^m of sets", reason="no package; k^1 and k^2 above are theirs"),
+        Peer(
+            "Amnesia, SECRETA",
+            "k^m of sets",
+            reason="no Python package; k^1 and k^2 are of their model",
+        ),
     ]
 
 
