@@ -26,7 +26,8 @@ examples:
   python -m flows.compare log.tsv --bare --json       without Prefect; numbers on standard output
 
 Every method gets the same records and k, and is measured by the same loss and risk, for k = 2, 3,
-5, 10, 20, 50 and --k, as far as the log has people. Nothing is released: the files hold numbers and names of methods only.
+5, 10, 20, 50 and --k, as far as the log has people. Nothing is released: the files hold numbers
+and names of methods only.
 
 in --out: comparison.html (tables and figures on one page), comparison.json (all numbers),
 figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.png and .svg)
