@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from tasks import phases
-from tasks.adapters.comparison.peers import MOST_SETS, Peer, coordinates, peers
+from tasks.adapters.comparison.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
 from tasks.adapters.comparison.write import write_comparison
 from tasks.containment import contained
 from tasks.core.clustering.blocks import LARGEST_BLOCK
@@ -114,8 +114,8 @@ class Comparing:
         """The time of the partition alone, and the measures of its groups."""
         if peer.partition is None:
             return {"reason": peer.reason}
-        if len(self.material.table.sets) > MOST_SETS:
-            return {"reason": f"too slow for more than {MOST_SETS:,} distinct sets"}
+        if not FEWEST_SETS <= len(self.material.table.sets) <= MOST_SETS:
+            return {"reason": f"tried for {FEWEST_SETS} to {MOST_SETS:,} distinct sets only"}
         k, problem = self.settings.k, self.material.problem(self.settings.k)
         rows = coordinates(self.material)
         labels, seconds = _timed(partial(peer.partition, rows, k))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import sqlite3
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from flows import compare
+from tasks.adapters.comparison.canvas import as_files
 from tasks.adapters.comparison.figures import FIGURES
 from tasks.comparing import KS
 from tasks.core.methods.catalogue import METHODS
@@ -101,6 +103,15 @@ def test_ours_holds_k_and_the_fronts_say_who_beats_whom(found: dict[str, Any]) -
         for front in found["fronts"].values():
             beaten = front[k]["adaptive_beaten_by"]
             assert ("adaptive" in front[k]["front"]) == (not beaten)
+
+
+def test_a_method_that_publishes_nothing_does_not_stop_the_figures(found: dict[str, Any]) -> None:
+    emptied = copy.deepcopy(found)
+    paper = emptied["methods"]["paper"]
+    paper["figures"] = {key: [] for key in paper["figures"]}
+    paper["by_k"]["5"]["risk"] = 0.0
+    for figure in FIGURES:
+        as_files(figure.draw, emptied)
 
 
 def test_options_of_a_release_are_refused(log: Path, store: Path, tmp_path: Path) -> None:

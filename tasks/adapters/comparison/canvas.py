@@ -99,8 +99,8 @@ def draw_line(axes: Axes, method: str, x: Sequence[float], y: Sequence[float], *
 
 
 def draw_steps(axes: Axes, method: str, ordered: Sequence[float]) -> None:
-    """Values in ascending order, each as wide as its share, from 0 to 1."""
-    edges = [place / len(ordered) for place in range(len(ordered) + 1)]
+    """Values in ascending order, each as wide as its share, from 0 to 1; none if there are none."""
+    edges = [place / len(ordered) for place in range(len(ordered) + 1)] if ordered else []
     draw_line(axes, method, edges, [*ordered, *ordered[-1:]], drawstyle="steps-post")
 
 
