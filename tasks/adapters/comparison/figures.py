@@ -215,7 +215,8 @@ def say_plane(found: Found) -> str:
     return (
         "One point for each method and k; left and down is better. The broad line is the Pareto "
         f"front over all points. Among the points of one k: {where}. Random, paper, drop-rare "
-        "and root are far left because they publish nothing, or next to nothing, of most records."
+        "and root are far left because they publish nothing, or next to nothing, of most records; "
+        "where all is withheld there is no risk, and no point."
     )
 
 
