@@ -252,7 +252,7 @@ def measure(
 ) -> dict[str, Any]:
     """§4.1 and beyond: what the release costs and what risk is left."""
     cohesion = _cohesion(settings, table, comparison, clusters)
-    centre = _centre(table, comparison)
+    centre = centre_of(table, comparison)
     return {
         "settings": settings.published(),
         "versions": {
@@ -288,7 +288,7 @@ def _cohesion(
     )
 
 
-def _centre(table: RecordTable, comparison: Comparison) -> Ints:
+def centre_of(table: RecordTable, comparison: Comparison) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
     own = table.set_of[table.set_of >= 0]
     if not len(own):
