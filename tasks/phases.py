@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
-from tasks.adapters.inputs import Fingerprint, record_ids, stamp
+from tasks.adapters.inputs import Fingerprint, record_ids
 from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks, left_to_compare
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.adapters.kept_readings import KeptReadings
@@ -38,12 +38,11 @@ from tasks.core.concepts import ConceptDistances, class_distances, concept_class
 from tasks.core.costs import SetCosts, dataset_centre
 from tasks.core.counts import cluster_sizes, count_release
 from tasks.core.digests import byte_keys, digest, row_keys
-from tasks.core.errors import NothingToRelease, StillChanging, VerificationFailed
+from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.figures import distributions
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
 from tasks.core.random_clusters import Scene, compare_with_random
-from tasks.core.readings import Readings
 from tasks.core.records import Clusters, Floats, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.published import dissolve_bare, place_attributes
@@ -59,16 +58,9 @@ from tasks.core.verification.clauses import Promise
 from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress
-from tasks.reading import (
-    FEWEST_TO_SHARE,
-    Manner,
-    places_of,
-    read_in_shards,
-    read_where_they_stand,
-    texts_per_shard,
-)
 from tasks.settings import Settings
-from tasks.workers import are_prepared, running_blocks
+from tasks.unread import Unread
+from tasks.workers import running_blocks
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -127,7 +119,7 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
     """
     texts, text_of = distinct_texts(log.texts)
     kept = KeptReadings(memory.cache, memory.secret, way_of_reading(settings))
-    unread = _Unread(settings, memory, log, texts, text_of, progress)
+    unread = Unread(settings, memory, log, texts, text_of, progress)
     readings = kept.read(texts, unread.read)
     return build_record_table(
         texts,
@@ -140,46 +132,6 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Unread:
-    """The distinct texts of a log, to be read as far as that is asked for."""
-
-    settings: Settings
-    memory: Memory
-    log: QueryLog
-    texts: list[str] = field(repr=False)
-    text_of: Ints
-    progress: Progress
-
-    def read(self, new: Longs) -> Readings:
-        settings = self.settings
-        manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
-        if settings.runner == "dask":
-            return self._read_elsewhere(manner, new)
-        shared = are_prepared() or len(new) >= FEWEST_TO_SHARE
-        with running_blocks(settings.workers if shared else 1) as run:
-            stop_words(self.memory.cache, run)
-            texts = [self.texts[place] for place in new.tolist()]
-            return read_in_shards(manner, texts, run, self.progress)
-
-    def _read_elsewhere(self, manner: Manner, new: Longs) -> Readings:
-        """Each text is read where it first stands in the log."""
-        settings, log = self.settings, self.log
-        # Compiled before the workers ask for it: then those of this machine need not do it.
-        wordnet(settings.store)
-        records = np.unique(self.text_of, return_index=True)[1][new]
-        order = np.lexsort((log.rows[records], log.origins[records]))
-        most = texts_per_shard(settings.worker_memory, len(new), settings.workers)
-        places = places_of(log, records, most, format=settings.format, columns=settings.columns)
-        before = [stamp(file) for file in log.sources]
-        with running_blocks(settings.workers) as run:
-            way = way_of_reading(settings)
-            readings = read_where_they_stand(manner, way, places, run, self.progress)
-        if before != [stamp(file) for file in log.sources]:
-            raise StillChanging("a log changed while it was read: run again later")
-        return readings.take(np.argsort(order))
 
 
 @contained
@@ -292,7 +244,7 @@ def measure(
 ) -> dict[str, Any]:
     """§4.1 and beyond: what the release costs and what risk is left."""
     cohesion = _cohesion(settings, table, comparison, clusters)
-    centre = _centre(table, comparison)
+    centre = centre_of(table, comparison)
     return {
         "settings": settings.published(),
         "versions": {
@@ -328,7 +280,7 @@ def _cohesion(
     )
 
 
-def _centre(table: RecordTable, comparison: Comparison) -> Ints:
+def centre_of(table: RecordTable, comparison: Comparison) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
     own = table.set_of[table.set_of >= 0]
     if not len(own):
