@@ -21,7 +21,7 @@ from tests.bench.watched import RunFailed, watch
 
 KEYS_OF_A_RUN = {
     *("kind", "size", "scope", "workers", "seconds", "wall_seconds", "peak_memory_mb"),
-    *("largest_child_mb", "shared_mb"),
+    *("largest_child_mb", "shared_mb", "cpu_seconds"),
     *("main_process_peak_memory_mb", "pairs", "store_mb", "sha256", "load_before"),
 }
 

@@ -60,6 +60,7 @@ def run_program(order: Order) -> dict[str, Any]:
         "peak_memory_mb": watched.peak_memory_mb,
         "largest_child_mb": watched.largest_child_mb,
         "shared_mb": watched.folder_mb,
+        "cpu_seconds": watched.cpu_seconds,
         "main_process_peak_memory_mb": measures["peak_memory_mb"],
         "pairs": measures["pairs"],
         "store_mb": round(bytes_below(order.store) / MEGABYTE, 1),

@@ -96,10 +96,11 @@ class Runs:
     def on_dask(self, size: int, scope: str) -> None:
         """The same number of workers under Prefect, as processes of its own and as Dask's."""
         log = generated_log(self.folder, size)
-        plain, dask = (self._under_prefect(log, scope, kind) for kind in ("local", "dask"))
+        dask, plain = (self._under_prefect(log, scope, kind) for kind in ("dask", "local"))
         found = {
             **{"size": size, "scope": scope, "same_bytes": same_bytes([plain, dask])},
             "wall": ratio(dask["wall_seconds"], plain["wall_seconds"]),
+            "cpu": ratio(dask["cpu_seconds"], plain["cpu_seconds"]),
             "phases": phase_ratios(dask["seconds"], plain["seconds"], PARALLEL),
             **{"worker_peak_mb": dask["largest_child_mb"], "worker_limit_gb": WORKER_MEMORY},
             "shared_mb": dask["shared_mb"],

@@ -127,12 +127,13 @@ def _workers(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _dask(found: Sequence[Mapping[str, Any]]) -> str:
-    header = ("queries", "scope", "analyse", "cluster", "wall", "peak MB of a worker", "same bytes")
+    times = ("analyse", "cluster", "wall", "CPU")
+    header = ("queries", "scope", *times, "peak MB of a worker", "same bytes")
     rows = (
         (
             *(each[name] for name in ("size", "scope")),
             *(each["phases"][name] for name in ("analyse", "cluster")),
-            *(each[name] for name in ("wall", "worker_peak_mb", "same_bytes")),
+            *(each[name] for name in ("wall", "cpu", "worker_peak_mb", "same_bytes")),
         )
         for each in found
     )
