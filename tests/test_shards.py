@@ -117,7 +117,7 @@ def test_what_another_process_could_not_read_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        b'{"function": "os:system"}',
+        b'{"function": "shutil:rmtree"}',
         b'{"function": "tasks.shards:SharedRun"}',
         b'{"function": "tasks.shards:work.__globals__"}',
         b'{"object": "subprocess:Popen", "fields": ["true"]}',

@@ -175,3 +175,18 @@ def test_the_same_with_a_store_at_s3(
     (private,) = (tmp_path / "cache" / "logveil" / "stores").iterdir()
     assert {"secret", "releases", "cache"} <= {path.name for path in private.iterdir()}
     assert_no_canary(list(contents(tmp_path)))
+
+
+def test_an_error_of_a_worker_is_told_as_our_own(store: Path, tmp_path: Path) -> None:
+    command = [*flow(ROOT / "flows" / "data" / "sample_log.tsv", tmp_path / "out"), "--store"]
+    command += [str(tmp_path / "store"), "--runner", "dask", "--workers", "1"]
+    done = subprocess.run(
+        [*command, "--spacy-model", "en_no_such_model"],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("logveil: spaCy pipeline 'en_no_such_model' is not installed")
