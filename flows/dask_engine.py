@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
@@ -20,7 +20,14 @@ from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
 from tasks.settings import Settings
 from tasks.shards import SharedRun, Submit, Waiting
-from tasks.workers import blocks_run
+from tasks.workers import blocks_run, imported
+
+FOR_OUR_WORK: Final = {
+    # By default workers give every freed megabyte back at once, and get it again for the next
+    # array; and a thread of theirs looks every 10 ms at what they do.
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+    "distributed.worker.profile.enabled": False,
+}
 
 
 @contextmanager
@@ -29,9 +36,9 @@ def engine_of(settings: Settings) -> Iterator[Settings]:
     if settings.runner == "local":
         yield settings
         return
-    with _api_for_workers(), _task_runner(settings) as runner:
+    with _api_for_workers(), _connected(settings) as runner:
         # A cluster that grows on demand may have none yet.
-        workers = sum(_client(runner).nthreads().values()) or settings.workers
+        workers = sum(runner.client.nthreads().values()) or settings.workers
         submit = _Submit(runner)
         with blocks_run(lambda: _shared_run(settings, submit, workers)):
             yield replace(settings, workers=workers)
@@ -62,29 +69,37 @@ class _Submit:
         return waiting
 
 
-def _task_runner(settings: Settings) -> Any:
+@contextmanager
+def _connected(settings: Settings) -> Iterator[Any]:
+    """prefect-dask's task runner, with workers that get ready while the flow reads the log."""
     try:
+        import dask
+        from distributed import fire_and_forget
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
         raise UsageError("runner dask needs more packages: pip install 'logveil[dask]'") from None
+    with dask.config.set(FOR_OUR_WORK), DaskTaskRunner(**_cluster(settings)) as runner:
+        try:
+            client = runner.client
+        except OSError as fault:
+            raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
+        for worker in client.nthreads():
+            fire_and_forget(client.submit(imported, workers=[worker], pure=False))
+        yield runner
+
+
+def _cluster(settings: Settings) -> dict[str, Any]:
+    """The cluster that is there, or one on this machine."""
     if settings.dask_address:
-        return DaskTaskRunner(address=settings.dask_address)
-    return DaskTaskRunner(
-        cluster_kwargs={
-            "n_workers": settings.workers,
-            "threads_per_worker": 1,
-            "memory_limit": f"{settings.worker_memory}GB",
-            # Its dashboard would be open to whoever reaches this machine.
-            "dashboard_address": None,
-        }
-    )
-
-
-def _client(runner: Any) -> Any:
-    try:
-        return runner.client
-    except OSError as fault:
-        raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
+        return {"address": settings.dask_address}
+    own = {
+        "n_workers": settings.workers,
+        "threads_per_worker": 1,
+        "memory_limit": f"{settings.worker_memory}GB",
+        # Its dashboard would be open to whoever reaches this machine.
+        "dashboard_address": None,
+    }
+    return {"cluster_kwargs": own}
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from itertools import islice
 from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
@@ -61,6 +62,12 @@ def prepare_workers() -> None:
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def imported() -> None:
+    """Import what workers need, in a worker that was not forked from a prepared process."""
+    for name in IMPORTED:
+        import_module(name)
 
 
 @contextmanager

@@ -27,6 +27,8 @@ DOORS = {
     "diskcache": {"tasks/adapters/cache.py"},
     "fsspec": {"tasks/adapters/shared_files.py"},
     "prefect_dask": {"flows/dask_engine.py"},
+    "dask": {"flows/dask_engine.py"},
+    "distributed": {"flows/dask_engine.py"},
     "rapidfuzz": {"tasks/core/methods/syntactic.py"},
     "matplotlib": {"tasks/adapters/comparison/canvas.py", "tasks/adapters/comparison/figures.py"},
     "anonypyx": {"tasks/adapters/comparison/peers.py"},
