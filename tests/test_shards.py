@@ -137,6 +137,18 @@ def test_a_pickle_is_not_read() -> None:
         unpack(buffer.getvalue())
 
 
+def test_users_are_numbered_anew_in_each_part(problem: Problem) -> None:
+    """Who holds all parts cannot tell which of their users are the same."""
+    chosen = np.arange(10, 30)
+    part = problem.part(chosen)
+    assert sorted(set(part.users.tolist())) == list(range(int(part.users.max()) + 1))
+    whole = [problem.users_of(index).tolist() for index in chosen.tolist()]
+    ranks = {user: rank for rank, user in enumerate(sorted({u for own in whole for u in own}))}
+    assert [part.users_of(place).tolist() for place in range(len(part))] == [
+        [ranks[user] for user in own] for own in whole
+    ]
+
+
 # Files
 
 
