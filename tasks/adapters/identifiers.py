@@ -77,8 +77,9 @@ class IdentifierFinder:
             token = text[start:end]
             if "@" in token:
                 yield from _moved(self._presidio.mail(token), start)
-            elif _IP_LIKE.search(token):
-                yield from _moved(self._presidio.ips(token), start)
+            elif _IP_LIKE.search(token) and not text[:start].endswith(("version ", "ver ", "v ")):
+                # With the port or the path behind it.
+                yield from (Span(start, end, "ip") for _ in self._presidio.ips(token)[:1])
             if _is_link(token) or self._holds_host(token):
                 yield Span(start, end, "url")
         yield from typed_hosts(text)

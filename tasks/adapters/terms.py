@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from tasks.adapters import compiled as compiled_module
 from tasks.adapters.compiled import load_fields, save_fields, stamp
+from tasks.adapters.name_lists import frequency_file, words_in_use
 from tasks.adapters.packages import package_folder
+from tasks.adapters.phrases import read_phrases
 from tasks.adapters.wordnet import WordNet
 from tasks.core import lexicon as lexicon_module
 from tasks.core.identifiers.name_lists import NameLists
@@ -33,12 +35,13 @@ from tasks.core.topics import TopicMap
 
 DATA: Final = Path(__file__).parent / "data"
 WORDS: Final = DATA / "words.toml"
-PHRASES: Final = DATA / "phrases.txt"
 STATES: Final = DATA / "states.toml"
 ANY_DRUG: Final = "drug.n.01"
 _CODE: Final = (Path(__file__), *(Path(str(m.__file__)) for m in (compiled_module, lexicon_module)))
 _TOWN: Final = re.compile(r"[a-z][a-z ]{3,}")
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
+SHORTEST_WITH_PLURAL: Final = 3
+PERSONS: Final = ("person.n.01", "deity.n.01")
 COMMONEST: Final = 3000
 """A town whose words are all among so many commonest words may be anything: *college station*."""
 
@@ -51,6 +54,7 @@ def load_terms(wordnet: WordNet, topics: TopicMap, names: NameLists, store: Path
     bits = {name: 1 << bit for bit, name in enumerate(topics.names)}
     weak_roots = [concept_of(root, lexicon) for root in lists["weak"]["roots"]]
     weak = taxonomy.branches(np.array(weak_roots, dtype=np.int32))
+    persons = taxonomy.branches(np.array([concept_of(p, lexicon) for p in PERSONS], dtype=np.int32))
     found = dict(zip(packaged["keys"].tolist(), packaged["concepts"].tolist(), strict=True))
     return Terms(
         concepts=found | dict(_reviewed_concepts(lists["concepts"], lexicon)),
@@ -59,16 +63,12 @@ def load_terms(wordnet: WordNet, topics: TopicMap, names: NameLists, store: Path
         weak=frozenset(lists["weak"]["words"].split()) | frozenset(packaged["weak"].tolist()),
         weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances).tolist()),
         support=_support(lists["support"], bits),
+        persons=frozenset(np.flatnonzero(persons & taxonomy.instances).tolist()),
+        named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
+        towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
         silences=tuple(_silence(entry, bits) for entry in lists["silence"]),
         known=(frozenset(packaged["known"].tolist()), found, names.first, names.last),
     )
-
-
-def read_phrases() -> list[str]:
-    """The reviewed expressions whose words say nothing one by one, as lexical keys."""
-    lines = PHRASES.read_text(encoding="utf-8").splitlines()
-    entries = (entry for line in lines if not line.startswith("#") for entry in line.split(","))
-    return [key for entry in entries if (key := lexical_key(entry))]
 
 
 def concept_of(name: str, lexicon: Lexicon) -> int:
@@ -83,7 +83,10 @@ def _reviewed_concepts(
 ) -> Iterator[tuple[str, int]]:
     for name, words in lists.items():
         concept = concept_of(name, lexicon)
-        yield from ((lexical_key(word), concept) for word in words.split(","))
+        for key in map(lexical_key, words.split(",")):
+            yield key, concept
+            if len(key) >= SHORTEST_WITH_PLURAL and not key.endswith("s"):
+                yield f"{key}s", concept
 
 
 def _support(lists: Mapping[str, str], bits: Mapping[str, int]) -> dict[str, int]:
@@ -102,7 +105,7 @@ def _silence(entry: Mapping[str, Any], bits: Mapping[str, int]) -> Silence:
 
 def _packaged(wordnet: WordNet, names: NameLists, store: Path) -> dict[str, NDArray[Any]]:
     """Towns and drugs with their concepts, which of them are weak, and other words in use."""
-    sources = (*_CODE, STATES, _geodata(), _drug_file(), _frequency_file())
+    sources = (*_CODE, STATES, _geodata(), _drug_file(), frequency_file())
     name = f"{wordnet.version}-{stamp(sources)}.npz"
     compiled = store / "terms" / name
     if not compiled.exists():
@@ -111,9 +114,10 @@ def _packaged(wordnet: WordNet, names: NameLists, store: Path) -> dict[str, NDAr
 
 
 def _compile(lexicon: Lexicon, names: NameLists) -> dict[str, NDArray[Any]]:
-    words = _words_in_use()
+    words = words_in_use()
     common = frozenset(words[:COMMONEST])
-    towns = {key: concept for key, concept in _towns(lexicon) if key not in lexicon.index}
+    all_towns = dict(_towns(lexicon))
+    towns = {key: concept for key, concept in all_towns.items() if key not in lexicon.index}
     drugs = {
         key: concept
         for key, concept in _drugs(lexicon)
@@ -124,6 +128,8 @@ def _compile(lexicon: Lexicon, names: NameLists) -> dict[str, NDArray[Any]]:
     return {
         "keys": np.array([key for key, _ in found], dtype=object),
         "concepts": np.array([concept for _, concept in found], dtype=np.int32),
+        "towns": np.array(sorted(all_towns), dtype=object),
+        "states": np.array([all_towns[town] for town in sorted(all_towns)], dtype=np.int32),
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
     }
@@ -170,19 +176,9 @@ class _PlainPickle(pickle.Unpickler):
         raise pickle.UnpicklingError("the list of drugs holds more than data")
 
 
-def _words_in_use() -> list[str]:
-    """English words, the most frequent first."""
-    lines = _frequency_file().read_text(encoding="utf-8-sig").splitlines()
-    return [line.split()[0] for line in lines if line.strip()]
-
-
 def _geodata() -> Path:
     return package_folder("phonenumbers") / "geodata" / "__init__.py"
 
 
 def _drug_file() -> Path:
     return package_folder("drug_named_entity_recognition") / "drug_ner_dictionary.pkl.bz2"
-
-
-def _frequency_file() -> Path:
-    return package_folder("symspellpy") / "frequency_dictionary_en_82_765.txt"

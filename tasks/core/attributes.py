@@ -89,11 +89,19 @@ class AttributeFinder:
             length, choice = self._longest_phrase(tokens, place)
             if not length:
                 length, choice = 1, self._word_choice(tokens[place], tags[place])
+            if choice.concept in self.terms.states and found and tokens[place - 1] in self.terms.towns:
+                found[-1] = (found[-1][0], self._town(tokens[place - 1], found[-1][1]))
             found.append((length, choice))
             place += length
         if self.scope == "sensitive" and self._needs_context(found, tokens):
             found = self._in_context(found, tokens)
         return list(_items(found, tokens))
+
+    def _town(self, word: str, choice: Choice) -> Choice:
+        """What stands before a state is a town if there is one of that name: *reading pa*."""
+        if choice.concept in self.terms.named or word in self.stop_words:
+            return choice._replace(weak=False)
+        return Choice(self.terms.towns[word], in_doubt=True)
 
     def _needs_context(
         self, found: Sequence[tuple[int, Choice]], tokens: Sequence[str]
@@ -164,11 +172,22 @@ class AttributeFinder:
             return term
         if phrase in self.terms.phrases:
             return NOTHING
-        noun = self._phrase_base(phrase, "n")
-        if noun is not None:
-            return self._in_scope(noun, "n")
-        verb = self._phrase_base(phrase, "v")
-        return None if verb is None else self._in_scope(verb, "v")
+        for pos in PARTS:
+            base = self._phrase_base(phrase, pos)
+            if base is not None:
+                choice = self._in_scope(base, pos)
+                hides = choice.concept != NO_CONCEPT or not self._has_sensitive_part(phrase)
+                return choice if hides else None
+        return None
+
+    def _has_sensitive_part(self, phrase: str) -> bool:
+        """Whether a word of a harmless multi-word is clearly sensitive: *probation officer*."""
+        choices = (self._word_choice(word, "") for word in phrase.split())
+        return any(
+            choice.concept not in self.terms.named and not choice.weak and not choice.in_doubt
+            for choice in choices
+            if choice.concept != NO_CONCEPT and self.masks[choice.concept]
+        )
 
     def _phrase_base(self, phrase: str, pos: PartOfSpeech) -> str | None:
         """A noun phrase bends at its last word (*heart attacks*), a verb phrase at its first."""
@@ -198,14 +217,14 @@ class AttributeFinder:
             return NOTHING
         if not readings:
             return self._unread(word)
-        return self._weakened(word, self._choose_sense(word, tag, readings))
+        choice = self._choose_sense(word, tag, readings)
+        if choice.concept in self.terms.persons and self.scope == "sensitive":
+            return NOTHING
+        return self._weakened(word, choice)
 
     def _term(self, words: str) -> Choice | None:
-        """What the reviewed terms say of a word, a multi-word or its plural."""
-        concepts = self.terms.concepts
-        concept = concepts.get(words, NO_CONCEPT)
-        if concept == NO_CONCEPT and words.endswith("s"):
-            concept = concepts.get(words[:-1], NO_CONCEPT)
+        """What the terms say of a word or a multi-word."""
+        concept = self.terms.concepts.get(words, NO_CONCEPT)
         if concept == NO_CONCEPT or not (self.masks[concept] or self.scope == "all"):
             return None
         return Choice(concept, in_doubt=False, weak=words in self.terms.weak)

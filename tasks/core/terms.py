@@ -32,6 +32,9 @@ class Terms:
         weak_concepts: the same for all words of these concepts.
         support: words that are such company, with the topics they speak for.
         silences: what takes the sensitive sense away.
+        persons: concepts that are one person or god by name: *aaron* in a query is anybody.
+        named: concepts with a name of their own, persons or not.
+        towns: words that are the name of a town if a state follows, with the state's concept.
         known: lists of words in use that WordNet lacks: none of them is a slip of the pen.
     """
 
@@ -42,6 +45,9 @@ class Terms:
     weak_concepts: AbstractSet[int] = field(default=frozenset(), repr=False)
     support: Mapping[str, int] = field(default_factory=dict, repr=False)
     silences: Sequence[Silence] = field(default=(), repr=False)
+    persons: AbstractSet[int] = field(default=frozenset(), repr=False)
+    named: AbstractSet[int] = field(default=frozenset(), repr=False)
+    towns: Mapping[str, int] = field(default_factory=dict, repr=False)
     known: Sequence[Container[str]] = field(default=(), repr=False)
 
     @cached_property
@@ -53,6 +59,11 @@ class Terms:
                 first, words = key.split(" ", 1)[0], key.count(" ") + 1
                 longest[first] = max(longest.get(first, 0), words)
         return longest
+
+    @cached_property
+    def states(self) -> frozenset[int]:
+        """The concepts of the states that towns are in."""
+        return frozenset(self.towns.values())
 
     @cached_property
     def cues(self) -> frozenset[str]:

@@ -37,6 +37,9 @@ FAMILIAR_FIRST_NAME = 0.1
 """Percent of people that must bear a name for its word to be taken on trust."""
 
 MOST_COMPANY = 4
+LONGEST_ROW = 5
+ROW_ODDS = 5.0
+"""Odds that make a word a name by itself: it is hardly anything else."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
@@ -73,7 +76,7 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
 def _may_hold_name(text: str, lists: NameLists) -> bool:
     """A quick look, for four queries in five hold no word with which a name can begin."""
     keys = [_key(written) for written in _WORD.findall(text)]
-    if "," in text or (len(keys) == 2 and (keys[1] in lists.last or keys[1] in lists.first)):
+    if "," in text or (len(keys) > 1 and (keys[1] in lists.last or keys[1] in lists.first)):
         return True
     return any(_may_begin(key, lists) for key in keys[:-1])
 
@@ -117,8 +120,9 @@ def _name_end(words: Sequence[Word], place: int, lists: NameLists) -> int:
     if word.key in lists.first and _may_start(words, place):
         end = _first_and_last(words, place, lists)
         if end > place:
-            return end
-    return _whole_query(words, place, lists)
+            return _with_more_surnames(words, end, lists)
+    whole = _whole_query(words, place, lists)
+    return whole if whole > place else _row_of_names(words, place, lists)
 
 
 def _may_start(words: Sequence[Word], place: int) -> bool:
@@ -273,6 +277,52 @@ def _whole_query(words: Sequence[Word], place: int, lists: NameLists) -> int:
         return 2
     usual = lists.last.get(after, 0.0) >= USUAL_SURNAME and lists.last_odds(after) >= 20
     return 2 if usual and after not in lists.places and _is_unknown(here, lists) else place
+
+
+def _row_of_names(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Two to five words that are nothing but names, in any order, at least one a first name.
+
+    So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
+    of its words may be in no list.
+    """
+    end = place
+    while end < min(place + LONGEST_ROW, len(words)) and _reads_as_name(words, place, end, lists):
+        end += 1
+    while end > place and words[end - 1].key in PARTICLES:
+        end -= 1
+    keys = [word.key for word in words[place:end] if word.key not in PARTICLES]
+    if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
+        return place
+    listed = [key for key in keys if lists.is_name(key)]
+    around = _around(words, place, end - 1)
+    whole = around is not None and around <= COMPANY
+    if whole and listed and len(listed) >= len(keys) - 1:
+        return end
+    first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
+    return end if first and len(listed) == len(keys) else place
+
+
+def _reads_as_name(words: Sequence[Word], first: int, place: int, lists: NameLists) -> bool:
+    """Whether a word is a name or unknown, and nothing but a blank parts it from the one before."""
+    if place > first and not _linked(words, place - 1, place):
+        return False
+    key = words[place].key
+    if place > first and key in PARTICLES:
+        return True
+    if key in lists.places or words[place].possessive:
+        return False
+    odds = max(lists.first_odds(key), lists.last_odds(key))
+    return odds >= ROW_ODDS or _is_unknown(key, lists)
+
+
+def _with_more_surnames(words: Sequence[Word], end: int, lists: NameLists) -> int:
+    """Takes the surnames that follow a name, if they are nothing else: *ana lucia pacheco*."""
+    while end < len(words) and _linked(words, end - 1, end) and not words[end - 1].possessive:
+        key = words[end].key
+        if key in lists.places or lists.is_word(key) or lists.last_odds(key) < ROW_ODDS:
+            break
+        end += 1
+    return end
 
 
 def _is_no_word(word: str, lists: NameLists) -> bool:
