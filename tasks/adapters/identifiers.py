@@ -32,6 +32,7 @@ _EDGES = "\"'`()[]{}<>,;:!?*.…"
 _DOTTED = re.compile(r"[^\W_]\.[^\W\d_]{2}")
 _HOST_LIKE = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _IP_LIKE = re.compile(r"[0-9]\.[0-9]+\.[0-9]+\.[0-9]|:[0-9a-f]*:")
+_PORT = re.compile(r":[0-9]{1,5}$")
 _IBAN_LIKE = re.compile(r"(?<![a-z0-9])[a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){11,32}")
 
 
@@ -125,8 +126,9 @@ class Presidio:
         return [Span(0, len(token), "email")] if len(token) > 1 else []
 
     def ips(self, token: str) -> list[Span]:
-        """IP addresses of both versions."""
-        return _results(self._ip, token, "ip")
+        """IP addresses of both versions, the older also with a port behind it."""
+        host = _PORT.sub("", token) if "." in token else token
+        return _results(self._ip, host, "ip")
 
     def ibans(self, candidate: str) -> list[Span]:
         """Bank account numbers with valid check digits, in groups or not."""

@@ -117,11 +117,11 @@ def _compile(lexicon: Lexicon, names: NameLists) -> dict[str, NDArray[Any]]:
     words = words_in_use()
     common = frozenset(words[:COMMONEST])
     all_towns = dict(_towns(lexicon))
-    towns = {key: concept for key, concept in all_towns.items() if key not in lexicon.index}
+    towns = {key: concept for key, concept in all_towns.items() if not _is_word(key, lexicon)}
     drugs = {
         key: concept
         for key, concept in _drugs(lexicon)
-        if key not in lexicon.index and key not in towns and not _is_name(key, names)
+        if not (_is_word(key, lexicon) or key in towns or _is_name(key, names))
     }
     weak = sorted(key for key in towns if _is_name(key, names) or common.issuperset(key.split()))
     found = sorted({**drugs, **towns}.items())
@@ -133,6 +133,11 @@ def _compile(lexicon: Lexicon, names: NameLists) -> dict[str, NDArray[Any]]:
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
     }
+
+
+def _is_word(key: str, lexicon: Lexicon) -> bool:
+    forms = (lexicon.base(key, "n"), lexicon.base(key, "v"))
+    return key in lexicon.index or any(form is not None for form in forms)
 
 
 def _is_name(key: str, names: NameLists) -> bool:

@@ -175,7 +175,7 @@ class AttributeFinder:
         for pos in PARTS:
             base = self._phrase_base(phrase, pos)
             if base is not None:
-                choice = self._in_scope(base, pos)
+                choice = self._somebody_else(self._in_scope(base, pos))
                 hides = choice.concept != NO_CONCEPT or not self._has_sensitive_part(phrase)
                 return choice if hides else None
         return None
@@ -217,10 +217,13 @@ class AttributeFinder:
             return NOTHING
         if not readings:
             return self._unread(word)
-        choice = self._choose_sense(word, tag, readings)
-        if choice.concept in self.terms.persons and self.scope == "sensitive":
-            return NOTHING
+        choice = self._somebody_else(self._choose_sense(word, tag, readings))
         return self._weakened(word, choice)
+
+    def _somebody_else(self, choice: Choice) -> Choice:
+        """A person or god that WordNet knows by name is no attribute of who asks."""
+        known = choice.concept in self.terms.persons and self.scope == "sensitive"
+        return NOTHING if known else choice
 
     def _term(self, words: str) -> Choice | None:
         """What the terms say of a word or a multi-word."""
