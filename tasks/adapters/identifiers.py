@@ -32,6 +32,7 @@ _EDGES = "\"'`()[]{}<>,;:!?*.…"
 _DOTTED = re.compile(r"[^\W_]\.[^\W\d_]{2}")
 _HOST_LIKE = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _IP_LIKE = re.compile(r"[0-9]\.[0-9]+\.[0-9]+\.[0-9]|:[0-9a-f]*:")
+_VERSION = re.compile(r"(?<![a-z])(?:version|ver|v) $")
 _PORT = re.compile(r":[0-9]{1,5}$")
 _IBAN_LIKE = re.compile(r"(?<![a-z0-9])[a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){11,32}")
 
@@ -78,7 +79,7 @@ class IdentifierFinder:
             token = text[start:end]
             if "@" in token:
                 yield from _moved(self._presidio.mail(token), start)
-            elif _IP_LIKE.search(token) and not text[:start].endswith(("version ", "ver ", "v ")):
+            elif _IP_LIKE.search(token) and not _VERSION.search(text, max(0, start - 9), start):
                 # With the port or the path behind it.
                 yield from (Span(start, end, "ip") for _ in self._presidio.ips(token)[:1])
             if _is_link(token) or self._holds_host(token):

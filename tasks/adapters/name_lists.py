@@ -116,7 +116,7 @@ def _peoples() -> Iterator[Any]:
 
 
 def _latin_names(names: Any) -> Iterator[str]:
-    """The names as they look and with umlauts spelt out; faker has them in lists or with weights."""
+    """The names as they look and with umlauts spelt out; faker lists them, some with weights."""
     # Some of faker's entries of that name are methods.
     for name in names if isinstance(names, Iterable) else ():
         for spelt in {name.lower(), name.lower().translate(_UMLAUTS)}:

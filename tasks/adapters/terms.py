@@ -78,9 +78,7 @@ def concept_of(name: str, lexicon: Lexicon) -> int:
     return int(senses[int(number) - 1]) if len(senses) >= int(number) else NO_CONCEPT
 
 
-def _reviewed_concepts(
-    lists: Mapping[str, str], lexicon: Lexicon
-) -> Iterator[tuple[str, int]]:
+def _reviewed_concepts(lists: Mapping[str, str], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
     for name, words in lists.items():
         concept = concept_of(name, lexicon)
         for key in map(lexical_key, words.split(",")):

@@ -1,13 +1,13 @@
 """Sensitive attributes of a query: which words stand for which concept (paper §3.1, Def. 1).
 
 A word is read by itself first: what the reviewed terms say, else WordNet's senses, else as a slip
-of the pen. Then the query as a whole decides: a weak word is sensitive only in company of its topic,
-and what the query is about (a song, a dish) may take a topic away.
+of the pen. Then the query as a whole decides: a weak word is sensitive only in company of its
+topic, and what the query is about (a song, a dish) may take a topic away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -79,6 +79,7 @@ class AttributeFinder:
     _words: dict[tuple[str, Tag], Choice] = field(default_factory=dict, repr=False)
     _phrases: dict[str, Choice | None] = field(default_factory=dict, repr=False)
     _reaches: dict[str, int] = field(default_factory=dict, repr=False)
+    _plain_items: dict[str, Item] = field(default_factory=dict, repr=False)
     _slips: Slips | None = field(default=None, repr=False)
 
     def items(self, tokens: Sequence[str], tags: Sequence[Tag]) -> list[Item]:
@@ -89,26 +90,25 @@ class AttributeFinder:
             length, choice = self._longest_phrase(tokens, place)
             if not length:
                 length, choice = 1, self._word_choice(tokens[place], tags[place])
-            if choice.concept in self.terms.states and found and tokens[place - 1] in self.terms.towns:
-                found[-1] = (found[-1][0], self._town(tokens[place - 1], found[-1][1]))
+            if found and choice.concept in self.terms.states:
+                found[-1] = self._before_state(tokens[place - 1], *found[-1])
             found.append((length, choice))
             place += length
         if self.scope == "sensitive" and self._needs_context(found, tokens):
             found = self._in_context(found, tokens)
-        return list(_items(found, tokens))
+        return self._items(found, tokens)
 
-    def _town(self, word: str, choice: Choice) -> Choice:
+    def _before_state(self, word: str, length: int, choice: Choice) -> tuple[int, Choice]:
         """What stands before a state is a town if there is one of that name: *reading pa*."""
-        if choice.concept in self.terms.named or word in self.stop_words:
-            return choice._replace(weak=False)
-        return Choice(self.terms.towns[word], in_doubt=True)
+        if choice.concept in self.terms.named:
+            return length, choice._replace(weak=False)
+        if length > 1 or word in self.stop_words or word not in self.terms.towns:
+            return length, choice
+        return length, Choice(self.terms.towns[word], in_doubt=True)
 
-    def _needs_context(
-        self, found: Sequence[tuple[int, Choice]], tokens: Sequence[str]
-    ) -> bool:
-        if all(choice.concept == NO_CONCEPT for _, choice in found):
-            return False
-        return any(choice.weak for _, choice in found) or not self.terms.cues.isdisjoint(tokens)
+    def _needs_context(self, found: Sequence[tuple[int, Choice]], tokens: Sequence[str]) -> bool:
+        sensitive = [choice.weak for _, choice in found if choice.concept != NO_CONCEPT]
+        return bool(sensitive) and (any(sensitive) or not self.terms.cues.isdisjoint(tokens))
 
     def _in_context(
         self, found: Sequence[tuple[int, Choice]], tokens: Sequence[str]
@@ -141,6 +141,25 @@ class AttributeFinder:
 
     def _topics(self, choice: Choice) -> int:
         return int(self.masks[choice.concept]) if choice.concept != NO_CONCEPT else 0
+
+    def _items(self, found: Sequence[tuple[int, Choice]], tokens: Sequence[str]) -> list[Item]:
+        """One item for each choice; of a multi-word without concept one for each word."""
+        items: list[Item] = []
+        place = 0
+        for length, choice in found:
+            words = tokens[place : place + length]
+            place += length
+            if choice.concept == NO_CONCEPT:
+                items.extend(map(self._plain, words))
+            else:
+                items.append(Item(" ".join(words), choice.concept, choice.in_doubt, length))
+        return items
+
+    def _plain(self, word: str) -> Item:
+        item = self._plain_items.get(word)
+        if item is None:
+            item = self._plain_items[word] = Item(word, NO_CONCEPT)
+        return item
 
     def _longest_phrase(self, tokens: Sequence[str], place: int) -> tuple[int, Choice]:
         for length in range(min(self._reach(tokens[place]), len(tokens) - place), 1, -1):
@@ -237,7 +256,7 @@ class AttributeFinder:
         return choice._replace(weak=True) if weak else choice
 
     def _unread(self, word: str) -> Choice:
-        """A word that is no noun or verb: an adjective of a sensitive noun, or a slip of the pen."""
+        """A word that is no noun or verb: adjective of a sensitive noun, or slip of the pen."""
         concept = self.lexicon.nouns_of_adjectives.get(word, NO_CONCEPT)
         if concept != NO_CONCEPT:
             known = bool(self.masks[concept])
@@ -255,9 +274,7 @@ class AttributeFinder:
             self._slips = Slips(self.lexicon.words_of(self.masks > 0))
         return self._slips
 
-    def _choose_sense(
-        self, word: str, tag: Tag, readings: dict[PartOfSpeech, str]
-    ) -> Choice:
+    def _choose_sense(self, word: str, tag: Tag, readings: dict[PartOfSpeech, str]) -> Choice:
         """The concept of a word that WordNet knows as noun or verb."""
         likely = self._likeliest(word, readings, tag)
         ordered = sorted(readings, key=lambda pos: (pos != likely, pos))
@@ -309,15 +326,3 @@ class AttributeFinder:
             return list(range(min(2, len(tags))))
         floor = max(1.0, COMMON_SHARE * float(tags[0]))
         return [0, *(rank for rank in range(1, len(tags)) if tags[rank] >= floor)]
-
-
-def _items(found: Sequence[tuple[int, Choice]], tokens: Sequence[str]) -> Iterator[Item]:
-    """One item for each choice; of a multi-word without concept one for each word."""
-    place = 0
-    for length, choice in found:
-        words = tokens[place : place + length]
-        place += length
-        if choice.concept == NO_CONCEPT:
-            yield from (Item(word, NO_CONCEPT) for word in words)
-        else:
-            yield Item(" ".join(words), choice.concept, choice.in_doubt, length)

@@ -1,7 +1,7 @@
 """Slips of the pen: the sensitive word that an unknown word was meant to be (*diabetis*).
 
-Every word is filed under itself and under each of its forms with one letter left out. Two words that
-differ by one letter left out, put in, changed, or swapped with its neighbour meet in such a form.
+Every word is filed under itself and under each of its forms with one letter left out. Two words
+that differ by one letter left out, put in, changed, or swapped with the next meet in such a form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known about the words of queries beyond WordNet: reviewed lists, and lists of packages."""
+"""What is known about words beyond WordNet: reviewed lists, and lists of packages."""
 
 from __future__ import annotations
 

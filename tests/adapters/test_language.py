@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline
+from tasks.adapters.language import build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder
+from tasks.core.attributes import IDENTIFIER_CONCEPT
 from tasks.core.choices import Scope
 from tasks.core.errors import UsageError
 from tasks.core.texts import normalise
 from tasks.core.topics import TopicMap, map_topics
-from tests.readings import read_items
+from tests.readings import attribute_finder, read_items
 
 
 class Reader:
@@ -26,7 +26,7 @@ class Reader:
 
     def __init__(self, wordnet: WordNet, topics: TopicMap, scope: Scope, model: str | None) -> None:
         self.names = wordnet.taxonomy.names
-        finder = AttributeFinder(wordnet.lexicon, topics.sensitive, scope, STOPS)
+        finder = attribute_finder(wordnet, topics, scope)
         self.nlp = build_pipeline(load_identifier_finder(), finder, model)
 
     def __call__(self, query: str) -> dict[str, str]:

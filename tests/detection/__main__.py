@@ -1,6 +1,6 @@
 """Print precision, recall and F1 per kind, beside presidio alone and WordNet's first sense alone.
 
-    python -m tests.detection [--split dev|test] [--errors]
+python -m tests.detection [--split dev|test] [--errors]
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def errors(system: System, queries: Sequence[LabelledQuery]) -> list[str]:
         for label in query.labels:
             (judged,) = judge(LabelledQuery(query.text, (label,), ""), findings)[0] or (None,)
             if judged is not None and not judged.met:
-                lines.append(f"missed {label.kind}: {query.text[label.start:label.end]!r} in {query.text!r}")
+                words = query.text[label.start : label.end]
+                lines.append(f"missed {label.kind}: {words!r} in {query.text!r}")
         for finding in findings:
             if any(not own.met for own in judge(query, [finding])[1]):
                 words = query.text[finding.start : finding.end]

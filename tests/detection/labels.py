@@ -66,7 +66,9 @@ def parse(line: str, style: str) -> LabelledQuery:
     for match in _LABEL.finditer(line):
         text += line[at : match.start()]
         kind = _kind(match["kind"], line)
-        labels.append(Label(len(text), len(text) + len(match["words"]), kind, match["concept"] or ""))
+        labels.append(
+            Label(len(text), len(text) + len(match["words"]), kind, match["concept"] or "")
+        )
         text += match["words"]
         at = match.end()
     text += line[at:]

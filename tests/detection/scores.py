@@ -80,9 +80,7 @@ class Judged:
     same_kind: bool = False
 
 
-def judge(
-    query: LabelledQuery, findings: Sequence[Finding]
-) -> tuple[list[Judged], list[Judged]]:
+def judge(query: LabelledQuery, findings: Sequence[Finding]) -> tuple[list[Judged], list[Judged]]:
     """The labels of a query and the findings in it, each with whether it was met."""
     labels = [_judged_label(query, label_number, findings) for label_number in _counted(query)]
     found = [judged for finding in findings for judged in _judged_finding(query, finding)]
@@ -99,9 +97,7 @@ def _judged_label(query: LabelledQuery, number: int, findings: Sequence[Finding]
     touching = [f for f in findings if f.start < label.end and label.start < f.end]
     same_kind = any(finding.kind == label.kind for finding in touching)
     if label.kind in KINDS:
-        hidden = {
-            at for f in touching if f.kind in KINDS for at in range(f.start, f.end)
-        }
+        hidden = {at for f in touching if f.kind in KINDS for at in range(f.start, f.end)}
         places = range(label.start, label.end)
         met = all(at in hidden for at in places if query.text[at].isalnum())
         return Judged(label.kind, met, same_kind and met)

@@ -1,10 +1,9 @@
-"""What is measured: this program, presidio's analyser by itself, WordNet's first sense by itself."""
+"""What is measured: this program; presidio's analyser and WordNet's first sense by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -15,7 +14,6 @@ from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import read_texts
 from tasks.core.choices import Scope
 from tasks.core.lexicon import lexical_key
-from tasks.core.texts import normalise
 from tasks.knowledge import topic_map, wordnet
 from tasks.reading import Manner, _pipeline
 from tests.detection.scores import Finding
@@ -45,7 +43,9 @@ def ours(store: Path) -> System:
         mentions = np.flatnonzero(readings.concepts >= 0)
         kinds = topics.first_topics(readings.concepts[mentions]).tolist()
         return codes + [
-            Finding(int(readings.starts[firsts[at]]), int(readings.ends[lasts[at]]), topics.names[kind])
+            Finding(
+                int(readings.starts[firsts[at]]), int(readings.ends[lasts[at]]), topics.names[kind]
+            )
             for at, kind in zip(mentions.tolist(), kinds, strict=True)
         ]
 
@@ -58,7 +58,9 @@ def presidio(store: Path) -> System:
 
     def find(text: str) -> list[Finding]:
         results = analyser.analyze(text, "en")
-        return [Finding(r.start, r.end, PRESIDIO_KINDS.get(r.entity_type, "account")) for r in results]
+        return [
+            Finding(r.start, r.end, PRESIDIO_KINDS.get(r.entity_type, "account")) for r in results
+        ]
 
     return find
 
@@ -91,7 +93,8 @@ def first_sense(store: Path) -> System:
         found, place = [], 0
         while place < len(words):
             length = next(
-                n for n in range(min(5, len(words) - place), 0, -1)
+                n
+                for n in range(min(5, len(words) - place), 0, -1)
                 if n == 1 or concept(" ".join(key for key, _, _ in words[place : place + n])) >= 0
             )
             own = concept(" ".join(key for key, _, _ in words[place : place + length]))

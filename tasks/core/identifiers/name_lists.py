@@ -115,7 +115,7 @@ class NameLists:
         return word in self.first or word in self.last
 
     def is_word(self, word: str) -> bool:
-        """Whether the dictionary has the word or what it is a form of, or it is in use otherwise."""
+        """Whether the dictionary has the word or its base form, or people use it otherwise."""
         if word in FUNCTION_WORDS or word in self.other_words:
             return True
         return self._corpus_count(word) is not None

@@ -76,9 +76,14 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
 def _may_hold_name(text: str, lists: NameLists) -> bool:
     """A quick look, for four queries in five hold no word with which a name can begin."""
     keys = [_key(written) for written in _WORD.findall(text)]
-    if "," in text or (len(keys) > 1 and (keys[1] in lists.last or keys[1] in lists.first)):
+    if "," in text or (len(keys) > 1 and _may_follow(keys[0], keys[1], len(keys), lists)):
         return True
     return any(_may_begin(key, lists) for key in keys[:-1])
+
+
+def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
+    """Whether a query may begin with a name that is in no list, or with a surname."""
+    return lists.is_name(after) and (length == 2 or key not in lists.common_words)
 
 
 def _may_begin(key: str, lists: NameLists) -> bool:
