@@ -290,6 +290,10 @@ def _row_of_names(words: Sequence[Word], place: int, lists: NameLists) -> int:
     So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
     of its words may be in no list.
     """
+    here = words[place]
+    hyphened = here.link == "-" and not lists.is_name(here.key)
+    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, place):
+        return place
     end = place
     while end < min(place + LONGEST_ROW, len(words)) and _reads_as_name(words, place, end, lists):
         end += 1
