@@ -98,12 +98,10 @@ def _runs(doc: Doc, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[bool, It
     """Stretches of tokens that are, or are not, part of an identifier."""
     if not spans:
         return [(False, doc)]
-
-    def is_hidden(token: Token) -> bool:
-        end = token.idx + len(token)
-        return any(start < end and token.idx < stop for start, stop in spans)
-
-    return groupby(doc, is_hidden)
+    hidden = bytearray(len(doc.text))
+    for start, stop in spans:
+        hidden[start:stop] = b"\1" * (stop - start)
+    return groupby(doc, lambda token: any(hidden[token.idx : token.idx + len(token)]))
 
 
 @Language.factory("logveil_identifiers")

@@ -13,6 +13,7 @@ import io
 import pickle
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -143,22 +144,23 @@ def _is_name(key: str, names: NameLists) -> bool:
 
 
 def _towns(lexicon: Lexicon) -> Iterator[tuple[str, int]]:
-    """Towns of the US and Canada; one that several states have stands for the first of them."""
+    """Towns of the US and Canada; of one name the town with the most telephones comes last."""
     states = tomllib.loads(STATES.read_text(encoding="utf-8"))
     concepts = {code: concept_of(name, lexicon) for code, name in states.items()}
-    for place in sorted(_places_of_phone_numbers(), reverse=True):
+    places = _places_of_phone_numbers()
+    for place in sorted(places, key=lambda place: (places[place], place)):
         town, _, state = place.rpartition(", ")
         key = lexical_key(town)
         if state.lower() in concepts and _TOWN.fullmatch(key):
             yield key, concepts[state.lower()]
 
 
-def _places_of_phone_numbers() -> set[str]:
-    """The places of North American prefixes, such as ``Plano, TX``."""
+def _places_of_phone_numbers() -> Counter[str]:
+    """The places of North American numbers, such as ``Plano, TX``, by number of prefixes."""
     from phonenumbers.geodata import GEOCODE_DATA
 
     own = (texts for prefix, texts in GEOCODE_DATA.items() if prefix.startswith("1"))
-    return {texts["en"] for texts in own if "en" in texts}
+    return Counter(texts["en"] for texts in own if "en" in texts)
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:

@@ -238,7 +238,7 @@ def _sense_lines(reader: Any) -> Iterator[tuple[str, str, int, int, int]]:
 def _adjectives(
     reader: Any, senses: Iterable[tuple[str, str, int, int, int]]
 ) -> dict[str, tuple[str, int]]:
-    """The noun synset each adjective is derived from or pertains to, by its first such sense."""
+    """The noun synset each adjective is derived from, by its first such sense."""
     numbers = {(key, offset): number for key, pos, offset, number, _ in senses if pos == "other"}
     found: dict[str, tuple[int, int]] = {}
     for key, offset, noun in _derived_adjectives(reader):
@@ -259,7 +259,7 @@ def _derived_adjectives(reader: Any) -> Iterator[tuple[str, int, int]]:
             pointers = fields[5 + 2 * words :]
             for at in range(0, 4 * int(fields[4 + 2 * words]), 4):
                 symbol, noun, pos, ends = pointers[at : at + 4]
-                if symbol in ("+", "\\") and pos == "n":
+                if symbol == "+" and pos == "n":
                     word = fields[4 + 2 * (int(ends[:2], 16) - 1)].partition("(")[0]
                     yield lexical_key(word), int(fields[0]), int(noun)
 

@@ -63,7 +63,7 @@ class LexiconTable:
         other_tags: tags of the key's adjective and adverb senses, or -1 without any, shape (n,).
         exception_forms, exception_bases: irregular forms, ``n:mice`` → ``mouse``.
         adjectives, adjective_nouns: adjectives that are no noun or verb, and the noun concept each
-            is derived from or pertains to, in its first sense that has one: *pregnant*.
+            is derived from, in its first sense that has one: *pregnant*.
     """
 
     keys: Strings

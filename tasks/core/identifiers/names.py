@@ -37,6 +37,9 @@ FAMILIAR_FIRST_NAME = 0.1
 """Percent of people that must bear a name for its word to be taken on trust."""
 
 MOST_COMPANY = 4
+NOT_AROUND = GENERATIONS | STRONG_TITLES
+"""Words that belong to the name beside which they stand."""
+
 LONGEST_ROW = 5
 ROW_ODDS = 5.0
 """Odds that make a word a name by itself: it is hardly anything else."""
@@ -155,7 +158,7 @@ def _first_and_last(words: Sequence[Word], place: int, lists: NameLists) -> int:
 def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
     """Whether a middle name stands here, rather than a surname that another word follows."""
     more = middle + 1 < len(words) and _linked(words, middle, middle + 1)
-    if not more or words[middle].possessive:
+    if not more or words[middle].possessive or words[middle].key in PLACE_PREFIXES:
         return False
     here, after = words[middle].key, words[middle + 1].key
     if here not in lists.first:
@@ -166,7 +169,8 @@ def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
 def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> bool:
     """Whether these two words are first name and surname of a person."""
     given, family = words[first].key, words[last].key
-    named_thing = last + 1 < len(words) and words[last + 1].key in NAMED_THINGS
+    following = words[last + 1].key if last + 1 < len(words) else ""
+    named_thing = following in NAMED_THINGS or (following and family in PLACE_PREFIXES)
     if named_thing or lists.is_phrase(given, family):
         return False
     odds, family_odds = lists.first_odds(given), lists.last_odds(family)
@@ -193,12 +197,12 @@ def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
     """The other words of the query; None if they are too many for the name to be its subject."""
     if len(words) > last - first + 1 + MOST_COMPANY:
         return None
-    return {word.key for word in (*words[:first], *words[last + 1 :])} - GENERATIONS
+    return {word.key for word in (*words[:first], *words[last + 1 :])} - NOT_AROUND
 
 
 def _is_surname(word: str, lists: NameLists) -> bool:
     """Long lists hold nearly every word (*list*, *tea*): a surname is usual, or no usual word."""
-    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.3
+    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
 
 
 def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
@@ -251,7 +255,7 @@ def _initialled(words: Sequence[Word], place: int, lists: NameLists) -> int:
         return place
     odds = lists.last_odds(words[last].key)
     if words[place].link.startswith(".") or last > place + 1:
-        return last + 1 if odds >= 5 else place
+        return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else place
     usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[place].key not in FUNCTION_WORDS
     around = _around(words, place, last)
     bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
