@@ -36,7 +36,7 @@ NICKNAME_SHARE = 0.02
 """Percent of people that a name counts for if the census does not have it."""
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-_LATIN_NAME = re.compile(r"[a-z]{2,}")
+_LATIN_NAME = re.compile(r"[a-z]{3,}")
 _FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
 _LAST_NAMES = re.compile(r"last_(?:romanized_)?names?(?:_(?:male|female|masculine|feminine))?")
 

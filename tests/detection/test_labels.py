@@ -23,7 +23,7 @@ def test_a_line_is_a_query_with_its_labels() -> None:
         Label(26, 31, NEUTRAL),
     )
     for wrong in ("[a|nothing]", "[a|name", "a|b"):
-        with pytest.raises(ValueError, match="no kind|not closed"):
+        with pytest.raises(ValueError, match=r"no kind|not closed"):
             parse(wrong, "")
 
 

@@ -29,7 +29,10 @@ FUNCTION_WORDS = word_set(
 MODALS = frozenset({"will", "may"})
 BEFORE_MODAL_NAMES = word_set("about and by for from is of or starring to vs was who with")
 STRONG_TITLES = word_set("dr mr mrs prof professor rev reverend")
-WEAK_TITLES = word_set("attorney capt captain col judge lt miss ms officer pastor sen senator sgt")
+WEAK_TITLES = word_set(
+    """attorney capt captain coach col corporal deputy detective judge lieutenant lt mayor miss ms
+    officer pastor principal sen senator sergeant sgt sheriff"""
+)
 TITLES = STRONG_TITLES | WEAK_TITLES
 GENERATIONS = frozenset({"jr", "sr", "ii", "iii"})
 PARTICLES = word_set(
@@ -56,8 +59,11 @@ TELLING = word_set(
 )
 # Words that often stand beside a name, or beside anything.
 COMPANY = TELLING | word_set(
-    """address age author bio birthday born death died doctor email find is number photos pics
-    pictures search was who"""
+    """address age agent arrest artist author baseball basketball bio birthday blog born class coach
+    college construction death died divorce divorced doctor email engagement family find football
+    golf high hockey homecoming husband in insurance is jail marriage missing murder musician number
+    pastor photographer photos pics pictures plumbing prison registry resume reunion school search
+    soccer teacher trial university was wife who wrestling"""
 )
 # Well known, in no dictionary, and no surname.
 WEB_WORDS = word_set(

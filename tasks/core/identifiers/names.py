@@ -36,6 +36,9 @@ USUAL_SURNAME = 0.02
 FAMILIAR_FIRST_NAME = 0.1
 """Percent of people that must bear a name for its word to be taken on trust."""
 
+CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.01
+"""Odds and percent that make a pair with an everyday word a name if it is the whole query."""
+
 MOST_COMPANY = 4
 NOT_AROUND = GENERATIONS | STRONG_TITLES
 """Words that belong to the name beside which they stand."""
@@ -171,7 +174,7 @@ def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> 
     given, family = words[first].key, words[last].key
     following = words[last + 1].key if last + 1 < len(words) else ""
     named_thing = following in NAMED_THINGS or (following and family in PLACE_PREFIXES)
-    if named_thing or lists.is_phrase(given, family):
+    if named_thing or family in GENERATIONS or lists.is_phrase(given, family):
         return False
     odds, family_odds = lists.first_odds(given), lists.last_odds(family)
     if not family_odds:
@@ -188,9 +191,12 @@ def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> floa
     surname = _is_surname(words[last].key, lists)
     if around is None or not around <= COMPANY:
         return AMONG_WORDS if surname else math.inf
-    if around & TELLING and lists.first_odds(words[first].key) >= 2:
+    odds = lists.first_odds(words[first].key)
+    if around & TELLING and odds >= 2:
         return 0.0
-    return ALONE if surname else AMONG_WORDS
+    borne = lists.last[words[last].key] >= BORNE_SURNAME
+    plain = not around and odds >= CLEAR_FIRST_NAME and borne
+    return ALONE if surname or plain else AMONG_WORDS
 
 
 def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
