@@ -29,7 +29,10 @@ CLEARLY = 4
 """A verb or adjective reading tagged more than this many times as often as the noun wins."""
 
 IDENTIFIER_CONCEPT = -2
-"""Marks an item as an identifier on its way from the text pipeline to the record table."""
+"""Marks an item as an identifier on its way from the text pipeline to the record table.
+
+This number and those below it, one for each kind in the order of KINDS.
+"""
 
 PARTS: tuple[PartOfSpeech, ...] = ("n", "v")
 

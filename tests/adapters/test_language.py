@@ -9,7 +9,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.identifiers import KINDS, load_identifier_finder
 from tasks.adapters.language import build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
@@ -35,7 +35,7 @@ class Reader:
         found = {}
         for item in items:
             named = self.names[item.concept] if item.concept >= 0 else ""
-            found[item.words] = "identifier" if item.concept == IDENTIFIER_CONCEPT else named
+            found[item.words] = "identifier" if item.concept <= IDENTIFIER_CONCEPT else named
         return found
 
 
@@ -94,6 +94,12 @@ def test_identifiers_cut_the_query(sensitive: Reader) -> None:
     assert found["lung cancer"] == "lung_cancer.n.01"
     assert found["heart attack"] == "heart_attack.n.01"
     assert found["jane exampleorg"] == "identifier"
+
+
+def test_identifiers_side_by_side_keep_their_kinds(sensitive: Reader) -> None:
+    ((name, code),) = read_items(sensitive.nlp, ["jennifer lawson 90210"])
+    kinds = [KINDS[IDENTIFIER_CONCEPT - item.concept] for item in (name, code)]
+    assert kinds == ["name", "zip"]
 
 
 @pytest.mark.parametrize(("query", "doubt"), [("protest", True), ("pneumonia", False)])
