@@ -1,6 +1,6 @@
 """Print precision, recall and F1 per kind, beside presidio alone and WordNet's first sense alone.
 
-python -m tests.detection [--split dev|test] [--errors]
+python -m tests.detection [--split dev|test|fresh] [--errors]
 """
 
 from __future__ import annotations

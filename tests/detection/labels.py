@@ -10,7 +10,7 @@ from typing import Final
 from tasks.core.identifiers.spans import KINDS
 
 FOLDER: Final = Path(__file__).parent
-SPLITS: Final = ("dev", "test")
+SPLITS: Final = ("dev", "test", "fresh")
 TOPICS: Final = {
     **{name: name for name in ("health", "ethnicity", "religion", "politics", "age", "gender")},
     **{"crime": "crime", "place": "place"},

@@ -27,9 +27,9 @@ def test_a_line_is_a_query_with_its_labels() -> None:
             parse(wrong, "")
 
 
-def test_there_are_enough_queries_and_no_query_is_in_both_splits() -> None:
+def test_there_are_enough_queries_and_the_splits_share_next_to_none() -> None:
     texts = {split: {query.text for query in own} for split, own in QUERIES.items()}
-    assert all(len(own) >= 500 for own in texts.values())
+    assert min(len(texts["dev"]), len(texts["test"])) >= 500
     assert len(texts["dev"] & texts["test"]) <= 10
 
 
