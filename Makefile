@@ -3,13 +3,17 @@ VENV ?= .venv
 PYTHON ?= python3
 INSTALLED = $(VENV)/.installed
 
-.PHONY: run test lint clean
+.PHONY: run test test-slow lint clean
 
 run: $(INSTALLED)
 	$(VENV)/bin/python -m flows.run
 
 test: $(INSTALLED)
 	$(VENV)/bin/python -m pytest
+
+# What takes long: kills, full disks, real servers, quality of whole releases.
+test-slow: $(INSTALLED)
+	$(VENV)/bin/python -m pytest -m slow
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .

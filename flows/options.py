@@ -32,22 +32,27 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         help="strict: every published row is shared by k people (default); terms: every word is; "
         "paper: the paper's redaction, no k-anonymity",
     )
-    people.add_argument(
+    people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
+    people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
+    add_reading_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Options that decide how logs are read and records compared, whatever becomes of them."""
+    how = parser.add_argument_group("how")
+    how.add_argument(
         "--scope", metavar=_choice("scope"), help="which nouns and verbs are attributes (sensitive)"
     )
-    people.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
-    method = parser.add_argument_group("how")
-    method.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
-    method.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
-    method.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
-    method.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
-    method.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
+    how.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
+    how.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
+    how.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
+    how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
+    how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
     files = parser.add_argument_group("files")
     files.add_argument("--format", metavar=_choice("format"), help="of the logs (auto)")
     files.add_argument(
         "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
     )
-    files.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     files.add_argument("--store", metavar="DIR", help=f"private cache ({default_store()})")
     files.add_argument(
         "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"

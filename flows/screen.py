@@ -28,7 +28,11 @@ EXPLAINED = {
     "measure": "measure loss and risk",
     "write": "write the release aside",
     "verify": "verify the written release",
+    "peers": "try other people's programs",
+    "draw": "write tables and figures",
 }
+METHOD = "apply the method, for every k"
+"""What is said of a phase that bears the name of a method."""
 
 
 @dataclass(slots=True)
@@ -55,13 +59,13 @@ class Screen:
         started = time.perf_counter()
         line = PhaseLine()
         if self.console.is_terminal and not self.console.quiet:
-            with self._live(EXPLAINED[name]):
+            with self._live(EXPLAINED.get(name, METHOD)):
                 yield line
         else:
             yield line
         seconds = time.perf_counter() - started
         known = "  known already" if line.cached else ""
-        self.say(f"{name:<8} {EXPLAINED[name]:<34} {seconds:7.1f} s{known}")
+        self.say(f"{name:<8} {EXPLAINED.get(name, METHOD):<34} {seconds:7.1f} s{known}")
 
     @contextmanager
     def _live(self, description: str) -> Iterator[None]:

@@ -11,14 +11,22 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).parent.parent
-CORE_MAY_IMPORT = {"numpy", "scipy", "tasks"}
+CORE_MAY_IMPORT = {"numpy", "scipy", "rapidfuzz", "tasks"}
 # One library, one door.
 DOORS = {
-    "prefect": {"flows/anonymise.py", "tasks/steps.py"},
+    "prefect": {
+        "flows/anonymise.py",
+        "flows/comparison.py",
+        "tasks/steps.py",
+        "tasks/comparison_steps.py",
+    },
     "nltk": {"tasks/adapters/wordnet.py"},
     "spacy": {"tasks/adapters/language.py"},
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
     "diskcache": {"tasks/adapters/cache.py"},
+    "rapidfuzz": {"tasks/core/methods/syntactic.py"},
+    "matplotlib": {"tasks/adapters/comparison/canvas.py", "tasks/adapters/comparison/figures.py"},
+    "anonypyx": {"tasks/adapters/comparison/peers.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}
 

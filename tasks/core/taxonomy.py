@@ -63,6 +63,15 @@ class Taxonomy:
         matrix = sparse.csr_matrix((ones, self.ancestors[places], offsets), shape=shape)
         return matrix + _selection(concepts, len(self)) if inclusive else matrix
 
+    @property
+    def root(self) -> int:
+        """The concept in which most longest paths end, ties by order."""
+        tops = np.arange(len(self))
+        for _ in range(int(self.depths.max(initial=0))):
+            above = self.main_parents[tops]
+            tops = np.where(above >= 0, above, tops)
+        return int(np.argmax(np.bincount(tops)))
+
     def branches(self, roots: Ints) -> Flags:
         """Mark every concept that is one of the roots or lies below one, shape (n,)."""
         marked = np.zeros(len(self), dtype=np.bool_)

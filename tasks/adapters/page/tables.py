@@ -43,7 +43,7 @@ def shape(measures: dict[str, Any]) -> str:
         (name, count(before), count(after), percent(100 * after / before) if before else "–")
         for name, before, after in pairs
     )
-    return _table(("", "log", "release", "ratio"), rows)
+    return table(("", "log", "release", "ratio"), rows)
 
 
 def rejects(measures: dict[str, Any]) -> str:
@@ -52,20 +52,20 @@ def rejects(measures: dict[str, Any]) -> str:
     if not found:
         return "<p>No row was set aside.</p>"
     ordered = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
-    return _table(("reason", "rows"), ((reason, count(rows)) for reason, rows in ordered))
+    return table(("reason", "rows"), ((reason, count(rows)) for reason, rows in ordered))
 
 
 def all_measures(measures: dict[str, Any]) -> str:
     """Every measure under the name that it has in measures.json."""
     return "\n".join(
         f"<section><h3>{title}</h3><p class='aside'>{escape(note)}</p>"
-        f"{_table((), ((name, shown(value)) for name, value in _flat(measures[key])))}</section>"
+        f"{table((), ((name, shown(value)) for name, value in _flat(measures[key])))}</section>"
         for title, key, note in SECTIONS
         if key in measures
     )
 
 
-def _table(heads: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
+def table(heads: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     body = "".join(
         f"<tr><th scope='row'>{escape(name)}</th>"

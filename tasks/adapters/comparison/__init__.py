@@ -1,0 +1,1 @@
+"""Around a comparison: other people's programs, figures, and the page."""

@@ -1,0 +1,1 @@
+"""The same measures for every method, and which methods no other one beats."""

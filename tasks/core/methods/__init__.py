@@ -1,0 +1,1 @@
+"""Ways to anonymise the same records, behind one interface, for `flows.compare`."""

@@ -1,0 +1,154 @@
+"""`python -m flows.compare` on real files: what it writes, says, and keeps to itself."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import compare
+from tasks.adapters.comparison.canvas import as_files
+from tasks.adapters.comparison.figures import FIGURES
+from tasks.comparing import KS
+from tasks.core.methods.catalogue import METHODS
+from tests.generated import write_parts
+
+ROOT = Path(__file__).parents[2]
+NAMES = [figure.name for figure in FIGURES]
+CANARY_WORD, CANARY_USER = "zyxwvcanary", "918273645546372819"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small generated log with a word and a user that must be found nowhere afterwards."""
+    folder = tmp_path_factory.mktemp("log")
+    (path,) = write_parts(folder, 1, queries=700, users=120, seed=5)
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(f"{CANARY_USER}\t{CANARY_WORD} lung cancer\t2006-03-01 10:00:00\t\t\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def out(log: Path, store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("out") / "comparison"
+    assert run(log, store, out) == 0
+    return out
+
+
+def run(log: Path, store: Path, out: Path, *more: str) -> int:
+    places = ["--store", str(store), "--out", str(out)]
+    return compare.main([str(log), *places, "--bare", "--quiet", "--workers", "1", *more])
+
+
+@pytest.fixture(scope="module")
+def found(out: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def test_every_method_at_every_k_and_every_figure(out: Path, found: dict[str, Any]) -> None:
+    assert list(found["methods"]) == [method.name for method in METHODS]
+    ks = [str(k) for k in KS if k <= found["records"]["people"]]
+    assert all(list(method["by_k"]) == ks for method in found["methods"].values())
+    files = {path.name for path in out.iterdir()}
+    pictures = {f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")}
+    assert files == {"comparison.json", "comparison.html", *pictures}
+
+
+def test_the_page_is_complete_and_opens_without_a_network(out: Path, found: dict[str, Any]) -> None:
+    page = (out / "comparison.html").read_text(encoding="utf-8")
+    assert page.count("<figure>") == page.count("data:image/svg+xml;base64,") == len(FIGURES)
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert all(f"<dt>{name}</dt>" in page for name in found["methods"])
+    assert all(peer.get("reason", "") in page for peer in found["peers"])
+
+
+@pytest.mark.slow
+def test_the_same_log_gives_the_same_numbers_and_pictures(
+    log: Path, store: Path, out: Path, found: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run(log, store, tmp_path) == 0
+    again = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert without_seconds(again) == without_seconds(found)
+    for name in NAMES:
+        for kind in ("png", "svg"):
+            one, other = out / f"{name}.{kind}", tmp_path / f"{name}.{kind}"
+            assert one.read_bytes() == other.read_bytes(), name
+
+
+def without_seconds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_seconds(v) for name, v in value.items() if "seconds" not in name}
+    return [without_seconds(item) for item in value] if isinstance(value, list) else value
+
+
+def test_nothing_of_the_log_is_in_the_files(out: Path) -> None:
+    for path in out.iterdir():
+        content = path.read_bytes().lower()
+        assert CANARY_WORD.encode() not in content
+        assert CANARY_USER.encode() not in content
+
+
+def test_ours_holds_k_and_the_fronts_say_who_beats_whom(found: dict[str, Any]) -> None:
+    for k, cell in found["methods"]["adaptive"]["by_k"].items():
+        assert cell["worst_risk"] <= 1 / int(k)
+        assert cell["records_below_k"] == 0
+        for front in found["fronts"].values():
+            beaten = front[k]["adaptive_beaten_by"]
+            assert ("adaptive" in front[k]["front"]) == (not beaten)
+
+
+def test_a_method_that_publishes_nothing_does_not_stop_the_figures(found: dict[str, Any]) -> None:
+    emptied = copy.deepcopy(found)
+    paper = emptied["methods"]["paper"]
+    paper["figures"] = {key: [] for key in paper["figures"]}
+    paper["by_k"]["5"]["risk"] = 0.0
+    for figure in FIGURES:
+        as_files(figure.draw, emptied)
+
+
+def test_options_of_a_release_are_refused(log: Path, store: Path, tmp_path: Path) -> None:
+    for option in ("--method", "--guarantee", "--l", "--release-format"):
+        with pytest.raises(SystemExit) as stopped:
+            run(log, store, tmp_path, option, "mdav")
+        assert stopped.value.code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.prefect
+def test_under_prefect_every_method_is_a_task_and_nothing_leaks(
+    log: Path, store: Path, found: dict[str, Any], tmp_path: Path
+) -> None:
+    home, out = tmp_path / "prefect", tmp_path / "out"
+    command = [sys.executable, "-m", "flows.compare", str(log), "--out", str(out), "--quiet"]
+    plain = {name: value for name, value in os.environ.items() if "PREFECT" not in name}
+    environment = {**plain, "PREFECT_HOME": str(home)}
+    subprocess.run([*command, "--store", str(store)], cwd=ROOT, env=environment, check=True)
+    made = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    assert without_seconds(made) == without_seconds(found)
+    database = sqlite3.connect(home / "prefect.db")
+    tasks = database.execute("select name from task_run where state_name = 'Completed'")
+    assert {name for (name,) in tasks} >= {method.name for method in METHODS}
+    for path in filter(Path.is_file, home.rglob("*")):
+        content = path.read_bytes()
+        assert CANARY_WORD.encode() not in content, path.name
+        assert CANARY_USER.encode() not in content, path.name
+
+
+def test_too_few_people_is_said(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Enough people in the log, too few of them with attributes."""
+    log = tmp_path / "log.tsv"
+    rows = [f"{user}\tqwerty\t2006-03-01 10:00:00\n" for user in range(9)]
+    log.write_text("AnonID\tQuery\tQueryTime\n" + "".join(rows) + rows[0].replace("qwerty", "flu"))
+    assert run(log, store, tmp_path / "out") == 4
+    assert "1 users hold attributes, k = 5" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
