@@ -3,13 +3,17 @@ VENV ?= .venv
 PYTHON ?= python3
 INSTALLED = $(VENV)/.installed
 
-.PHONY: run test lint clean
+.PHONY: run test lint clean up down status
 
 run: $(INSTALLED)
 	$(VENV)/bin/python -m flows.run
 
 test: $(INSTALLED)
 	$(VENV)/bin/python -m pytest
+
+# Prefect's server on loopback, a worker and the deployments: see deployments/stack.py.
+up down status: $(INSTALLED)
+	$(VENV)/bin/python -m deployments.stack $@
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
