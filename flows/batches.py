@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from flows.release import Runner, make_release
-from flows.screen import Screen
+from flows.screen import Shown
 from tasks.adapters import inbox as shelf
 from tasks.adapters.inputs import content_digest
 from tasks.adapters.ledger import Ledger, open_ledger
@@ -70,11 +70,35 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def counts(self) -> dict[str, int]:
+        """How many files went which way."""
+        return {
+            "released": len(self.released),
+            "known already": len(self.known),
+            "put aside": len(self.failed),
+            "left for the next run": len(self.left),
+        }
+
+    def told(self) -> str:
+        """The same in one line."""
+        counts = [f"{files} {what}" for what, files in self.counts().items() if files]
+        return "files: " + (", ".join(counts) or "none")
+
+
+class FilesPutAside(LogveilError):
+    """A run has put files aside; whatever else it did is done."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        reasons = [f"{name}: {reason}" for name, reason in outcome.failed.items()]
+        super().__init__("\n".join([f"put aside: {reasons[0]}", *reasons[1:], outcome.told()]))
+        self.outcome = outcome
+        self.exit_code = outcome.exit_code
+
 
 class InboxRun:
     """One look at an inbox; other runs may work on the same one."""
 
-    def __init__(self, order: Order, runner: Runner, screen: Screen) -> None:
+    def __init__(self, order: Order, runner: Runner, screen: Shown) -> None:
         self._order = order
         self._settings = order.settings
         self._runner = runner

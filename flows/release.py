@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from flows.interruption import heed_interrupts
-from flows.screen import Screen
+from flows.screen import Shown
 from tasks.workbench import PHASES, Workbench
 
 
@@ -48,7 +48,7 @@ class Clock:
         return {**self.seconds, "total": round(time.perf_counter() - self.started, 3)}
 
 
-def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, Any]:
+def make_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
     """Run the phases and return the measures of the published release."""
     clock = Clock()
     for name in PHASES:

@@ -54,6 +54,10 @@ class EditionBench(Workbench):
         """A release of an edition is always one more."""
         return False
 
+    @property
+    def folder(self) -> Path:
+        return self.state.release_folder(self.state.sequence)
+
     def facts(self) -> dict[str, Any]:
         return {**super().facts(), "edition": self._edition_facts()}
 
@@ -77,10 +81,9 @@ class EditionBench(Workbench):
         draft = self.result("write")
         release_files.write_measures(draft, measures)
         write_report(draft.folder / "report.html", measures)
-        folder = self.state.release_folder(self.state.sequence)
         intent = self._ledger.prepare(self._intent())
-        release_files.put_whole(draft, folder)
-        register(Path(self.settings.store), folder)
+        release_files.put_whole(draft, self.folder)
+        register(Path(self.settings.store), self.folder)
         self._ledger.commit(intent)
 
     def _intent(self) -> Intent:
