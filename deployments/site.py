@@ -37,6 +37,8 @@ STACK_DEFAULTS: Final = {
     # Here the logs are all there is to see.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO",
     "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+    # The newer page asks a company's server what to measure of its readers, whatever is set.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
     # Old runs leave the database after 90 days, as events do after 7.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
 }

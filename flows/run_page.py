@@ -23,7 +23,7 @@ from prefect.artifacts import (
 
 from flows.screen import EXPLAINED, PhaseLine, Shown, summary_rows
 from tasks.adapters.page.pictures import standalone_pictures
-from tasks.adapters.page.verdict import promise_of, verdict_of
+from tasks.adapters.page.verdict import amounts_of, promise_of, verdict_of
 
 SECONDS_BETWEEN: Final = 2.0
 """A server has better things to do than to hear of every block."""
@@ -47,8 +47,9 @@ class RunPage:
         with self._screen.phase(name) as line:
             yield line
         seconds = f"{time.perf_counter() - started:.1f}"
-        what = "known already" if line.cached else "done"
-        self._phases.append({"phase": name, "what": EXPLAINED[name], "s": seconds, "": what})
+        how = "known already" if line.cached else "computed"
+        row = {"phase": name, "what it does": EXPLAINED[name], "seconds": seconds, "result": how}
+        self._phases.append(row)
 
     def progress(self, done: int, total: int) -> None:
         self._screen.progress(done, total)
@@ -57,7 +58,7 @@ class RunPage:
     def released(self, measures: dict[str, Any], folder: Path) -> None:
         """Show a release that is in place."""
         create_markdown_artifact(
-            release_markdown(measures, folder), key="release", description=verdict_of(measures)
+            release_markdown(measures, folder), key="release", description=f"Release in {folder}"
         )
         create_table_artifact(
             [{"measure": what, "value": value} for what, value in summary_rows(measures)],
@@ -93,15 +94,13 @@ class ProgressBar:
 
 
 def release_markdown(measures: dict[str, Any], folder: Path) -> str:
-    """The report in short: verdict, promise, the first figures and where the whole is."""
+    """The report in short: verdict, promise, figures, and where the whole of it is."""
     report = (folder / "report.html").resolve()
-    rows = "\n".join(f"| {what} | {value} |" for what, value in summary_rows(measures))
     pictures = "\n\n".join(
         f"### {figure.title}\n\n![{figure.title}]({address})\n\n{figure.says}"
         for figure, address in standalone_pictures(measures)
     )
     return (
-        f"# {verdict_of(measures)}\n\n{promise_of(measures)}\n\n"
-        f"Whole report: `{report}`\n\n"
-        f"| | |\n|---|---:|\n{rows}\n\n{pictures}\n"
+        f"# {verdict_of(measures)}\n\n{promise_of(measures)}\n\n{amounts_of(measures)}\n\n"
+        f"Whole report, with settings and all measures: `{report}`\n\n{pictures}\n"
     )

@@ -40,7 +40,7 @@ def verdict(measures: dict[str, Any]) -> str:
     head, promise = verdict_of(measures), promise_of(measures)
     return (
         f'<section class="verdict {kind}"><h2>{escape(head)}</h2><p>{escape(promise)}</p>'
-        f"<p>{escape(_amounts(measures))}</p>{_fate_of_rows(measures)}</section>\n"
+        f"<p>{escape(amounts_of(measures))}</p>{_fate_of_rows(measures)}</section>\n"
         f'{_key_numbers(measures)}\n<p class="aside">{escape(NOT_PROMISED)}</p>'
     )
 
@@ -58,7 +58,8 @@ def promise_of(measures: dict[str, Any]) -> str:
     return PROMISES[settings["guarantee"]].format(k=settings["k"])
 
 
-def _amounts(measures: dict[str, Any]) -> str:
+def amounts_of(measures: dict[str, Any]) -> str:
+    """How much of the log is in the release."""
     records, users = measures["records"], measures["users"]
     said = (
         f"{count(records['published'])} of {count(records['read'])} rows are published, "
