@@ -30,6 +30,7 @@ from tasks.editions import (
     recover,
     refuse_other_settings,
     shared_settings,
+    withdraw_old,
 )
 from tasks.memory import open_memory
 from tasks.settings import Settings
@@ -248,7 +249,10 @@ class InboxRun:
         return current.edition.settings == shared_settings(self._settings) and contents == held
 
     def _ask_to_withdraw(self, earlier: EditionState | None) -> None:
-        if earlier is not None:
+        store, keep = Path(self._settings.store), self._settings.keep_editions
+        for folder in withdraw_old(store, self._order.out, keep) if keep else ():
+            self._screen.say(f"{folder} is withdrawn: {keep} editions are kept")
+        if earlier is not None and earlier.folder.exists():
             self._screen.say(
                 f"withdraw {earlier.folder}: whoever holds both editions can intersect them"
             )

@@ -51,6 +51,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--settle", metavar="SECONDS", default="2", help="a file is complete once unchanged for (2)"
     )
+    made.add_argument(
+        "--keep-editions",
+        metavar="N",
+        help="with --edition new: withdraw all but the last N editions from --out (0: none)",
+    )
     add_release_options(made)
     add_shown_options(made, "what became of the files")
     return made
