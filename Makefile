@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 INSTALLED = $(VENV)/.installed
 
-.PHONY: run test lint clean up down status
+.PHONY: run test test-slow lint clean up down status
 
 run: $(INSTALLED)
 	$(VENV)/bin/python -m flows.run
@@ -14,6 +14,10 @@ test: $(INSTALLED)
 # Prefect's server on loopback, a worker and the deployments: see deployments/stack.py.
 up down status: $(INSTALLED)
 	$(VENV)/bin/python -m deployments.stack $@
+
+# What takes long: kills, full disks, real servers, quality of whole releases.
+test-slow: $(INSTALLED)
+	$(VENV)/bin/python -m pytest -m slow
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tasks.settings import Settings
 
 KEPT: Final = "nothing was published; what was read and compared is kept for the next run"
+LARGE_LOG: Final = 1_000_000
+"""Bytes of a log that several processes are likely to read sooner than one."""
 EXAMPLES = """\
 examples:
   python -m flows.run                                 the shipped sample log, to ./release
@@ -56,12 +58,22 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     from flows.options import settings_from
 
     settings = settings_from(options)
+    _prepare_workers(settings)
     screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
     measures = _release(settings, screen, bare=options.bare)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
     screen.summary(measures, settings.out)
     return 0
+
+
+def _prepare_workers(settings: Settings) -> None:
+    """Let workers begin to import what they need while this process does the same."""
+    from tasks.adapters.logs.paths import total_size
+    from tasks.workers import prepare_workers
+
+    if settings.workers > 1 and total_size(settings.logs) >= LARGE_LOG:
+        prepare_workers()
 
 
 def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:

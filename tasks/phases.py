@@ -51,7 +51,7 @@ from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.risk import diversity, linkage_risk, partial_knowledge
-from tasks.core.runs import Run
+from tasks.core.runs import Run, here
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
@@ -61,7 +61,7 @@ from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
 from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
 from tasks.settings import Settings
-from tasks.workers import running_blocks
+from tasks.workers import are_prepared, running_blocks
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -120,23 +120,28 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
     """
     texts, text_of = distinct_texts(log.texts)
     kept = KeptReadings(memory.cache, memory.secret, way_of_reading(settings))
+    readings = kept.read(texts, lambda new: _read_texts(settings, memory, new, progress))
     return build_record_table(
         texts,
-        kept.read(texts, lambda new: _read_texts(settings, new, progress)),
+        readings,
         text_of,
         log.users,
         log.times,
         wordnet(settings.store).taxonomy,
-        stop_words=stop_words(memory.cache),
+        stop_words=stop_words(memory.cache, here),
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
 
 
-def _read_texts(settings: Settings, texts: Sequence[str], progress: Progress) -> Readings:
+def _read_texts(
+    settings: Settings, memory: Memory, texts: Sequence[str], progress: Progress
+) -> Readings:
     manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
-    workers = settings.workers if len(texts) >= FEWEST_TO_SHARE else 1
+    shared = are_prepared() or len(texts) >= FEWEST_TO_SHARE
+    workers = settings.workers if shared else 1
     with running_blocks(workers) as run:
+        stop_words(memory.cache, run)
         return read_in_shards(manner, texts, run, progress)
 
 

@@ -1,7 +1,7 @@
 """Texts read in shards, by this process or by several: the same readings in the same order.
 
 A process that reads has to import spaCy and to load WordNet and the name lists first; therefore
-this module imports nothing else, and few texts are read by one process.
+few texts are read by one process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,8 @@ from tasks.knowledge import topic_map, wordnet
 from tasks.progress import Progress
 
 SHARD: Final = 2000
-FEWEST_TO_SHARE: Final = 100_000
-"""With fewer texts, more processes take longer to start than they save.
-
-Each process takes 2.2 to 2.6 s of CPU to start and learns all words anew. At 42,000 texts, on a
-busy machine, two took longer than one by the clock, and by CPU time would at best have saved
-4 to 9 %. Where exactly sharing begins to pay has not been measured.
-"""
+FEWEST_TO_SHARE: Final = 10_000
+"""With fewer texts, more processes take longer to import spaCy than they save, unless they have."""
 
 
 @dataclass(frozen=True, slots=True)

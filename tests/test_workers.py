@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from traceback import format_exception
@@ -60,6 +65,47 @@ def test_workers_read_what_is_known_of_a_block(
     with running_blocks(2) as run:
         labels = adaptive_labels(problem, run, sources)
     assert labels.tolist() == adaptive_labels(problem).tolist()
+
+
+IDLE = """\
+import os, time
+from tasks.workers import running_blocks
+if __name__ == "__main__":
+    with running_blocks(2) as run:
+        (first,) = run(os.getpid, [()])
+        print(first, flush=True)
+        list(run(time.sleep, [(600,), (600,)]))
+"""
+
+
+def test_workers_end_with_the_process_they_work_for(tmp_path: Path) -> None:
+    """Also if that is killed: nobody is left who holds texts in memory."""
+    script = tmp_path / "idle.py"
+    script.write_text(IDLE)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    owner = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment)
+    assert owner.stdout is not None
+    worker = int(owner.stdout.readline())
+    assert is_alive(worker)
+    owner.kill()
+    owner.wait()
+    wait_until(lambda: not is_alive(worker))
+
+
+def is_alive(process: int) -> bool:
+    """Whether it runs; one that has ended and that nobody has buried yet does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 TEXTS = ["lung cancer cure", "john smith springfield", "", "call 212-736-5000", "used cars", "flu"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.adapters.logs.files import find_files
+from tasks.adapters.logs.paths import find_files
 from tasks.core.errors import StillChanging, disk_fault
 from tasks.core.records import Longs, QueryLog
 

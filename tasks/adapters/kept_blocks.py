@@ -61,12 +61,13 @@ class KeptBlocks:
         """Compare the sets of each block, given by their content, as far as that is new."""
         sources, counts = [], PairCounts(0, 0)
         blocks = cut(problem) if problem.solvable else []
-        for done, block in enumerate(blocks):
-            progress(done, len(blocks))
+        progress(0, len(blocks))
+        for done, block in enumerate(blocks, start=1):
             part = problem.part(block)
             compared = compared_sets(part)
             counts += self._complete(part.part(compared), keys[block[compared]])
             sources.append(KeptCosts(self._store, self._measure, keys[block[compared]]))
+            progress(done, len(blocks))
         return ComparedBlocks(problem, tuple(sources)), counts
 
     def _complete(self, problem: Problem, keys: Keys) -> PairCounts:

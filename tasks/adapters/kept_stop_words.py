@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from tasks.adapters.cache import BlobCache
 from tasks.adapters.code import code_digest
+from tasks.core.runs import Run
 
 
-def stop_words(cache: BlobCache) -> frozenset[str]:
-    """Words that say nothing by themselves, in lexical form."""
+def stop_words(cache: BlobCache, run: Run) -> frozenset[str]:
+    """Words that say nothing by themselves, in lexical form.
+
+    Args:
+        run: asks those who read texts; they have imported spaCy.
+    """
     key = f"stop-words:{code_digest()}"
     kept = cache.get(key)
     if kept is None:
-        from tasks.adapters.language import STOPS
-
-        kept = "\n".join(sorted(STOPS)).encode()
+        (kept,) = run(_list_stop_words, [()])
         cache.put(key, kept)
     return frozenset(kept.decode().split("\n"))
+
+
+def _list_stop_words() -> bytes:
+    from tasks.adapters.language import STOPS
+
+    return "\n".join(sorted(STOPS)).encode()

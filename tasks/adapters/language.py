@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any
 
 import spacy
+from spacy.lang.en import English
 from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.language import Language
 from spacy.symbols import NOUN, PROPN, VERB
@@ -121,12 +122,6 @@ def build_pipeline(
 ) -> Language:
     """A blank English pipeline, or the trained one named, with our components at its end."""
     nlp = _blank() if model is None else _trained(model)
-    nlp.tokenizer = Tokenizer(
-        nlp.vocab,
-        prefix_search=_PREFIX.search,
-        suffix_search=_SUFFIX.search,
-        infix_finditer=_INFIX.finditer,
-    )
     nlp.max_length = 10_000_000
     component: Any = nlp.add_pipe("logveil_identifiers")
     component.finder = identifiers
@@ -135,8 +130,18 @@ def build_pipeline(
     return nlp
 
 
+def _query_tokenizer(nlp: Language) -> Tokenizer:
+    return Tokenizer(
+        nlp.vocab,
+        prefix_search=_PREFIX.search,
+        suffix_search=_SUFFIX.search,
+        infix_finditer=_INFIX.finditer,
+    )
+
+
 def _blank() -> Language:
-    nlp = spacy.blank("en")
+    # Not spacy.blank: to make the tokenizer that ours replaces takes a third of a second.
+    nlp = English(create_tokenizer=_query_tokenizer)
     # Shape, prefix, likeness to a number and the like: nobody asks, and to find them takes longer
     # than to cut a query into tokens.
     nlp.vocab.lex_attr_getters = {}
@@ -145,11 +150,13 @@ def _blank() -> Language:
 
 def _trained(model: str) -> Language:
     try:
-        return spacy.load(model)
+        nlp = spacy.load(model)
     except OSError:
         raise UsageError(
             f"spaCy pipeline {model!r} is not installed: install it, or leave out --spacy-model"
         ) from None
+    nlp.tokenizer = _query_tokenizer(nlp)
+    return nlp
 
 
 def read_texts(nlp: Language, texts: Sequence[str]) -> Readings:

@@ -18,8 +18,9 @@ from typing import Final
 import numpy as np
 
 from tasks.adapters.logs.columns import KNOWN_NAMES
-from tasks.adapters.logs.files import LogStream, attempt, find_files, open_log
+from tasks.adapters.logs.files import LogStream, attempt, open_log
 from tasks.adapters.logs.formats import FORMATS, Table, open_table
+from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
 from tasks.adapters.logs.values import judge
 from tasks.core.digests import byte_keys

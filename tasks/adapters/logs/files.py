@@ -1,4 +1,4 @@
-"""Log files on disk: which files a path stands for, their bytes unpacked, their lines.
+"""Log files on disk: their bytes unpacked, their lines.
 
 Whatever goes wrong here ends as an `InputError` that names the path. It is raised outside the
 `except` block, so that no library message, which may quote the file, hangs on to it.
@@ -6,12 +6,10 @@ Whatever goes wrong here ends as an `InputError` that names the path. It is rais
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
 import pyarrow as pa
@@ -31,22 +29,6 @@ Line = tuple[int, str]
 """Line number, counted from 1, and text; bytes that are not UTF-8 become lone surrogates."""
 
 T = TypeVar("T")
-
-
-def find_files(paths: Iterable[str | Path]) -> list[str]:
-    """The files that paths, folders and globs stand for, sorted, each real file once.
-
-    A folder stands for the files directly in it, a glob for the files it matches; hidden files
-    and folders inside are passed over.
-
-    Raises:
-        InputError: if one of the paths leads to no file.
-    """
-    names = sorted({name for path in paths for name in _files_behind(str(path))})
-    first_name_of: dict[str, str] = {}
-    for name in names:
-        first_name_of.setdefault(os.path.realpath(name), name)
-    return list(first_name_of.values())
 
 
 def attempt(action: Callable[[], T], complaint: str) -> T:
@@ -119,36 +101,6 @@ def _all_lines(stream: LogStream) -> Iterator[str]:
 
 def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
-
-
-def _files_behind(path: str) -> list[str]:
-    if os.path.isdir(path):
-        return _files_in_folder(path)
-    if os.path.lexists(path) or not glob.has_magic(path):
-        return [_regular_file(path)]
-    matches = [name for name in glob.glob(path, recursive=True) if os.path.isfile(name)]
-    if not matches:
-        raise InputError(f"no file matches {path}: check the pattern, and the folder it is used in")
-    return matches
-
-
-def _files_in_folder(folder: str) -> list[str]:
-    children = attempt(
-        lambda: os.listdir(folder), f"cannot list the folder {folder}: check who may read it"
-    )
-    paths = (os.path.join(folder, child) for child in children if not child.startswith("."))
-    files = [path for path in paths if os.path.isfile(path)]
-    if not files:
-        raise InputError(f"the folder {folder} holds no files: name the folder the logs lie in")
-    return files
-
-
-def _regular_file(path: str) -> str:
-    if not os.path.exists(path):
-        raise InputError(f"{path} does not exist: check the path")
-    if not os.path.isfile(path):
-        raise InputError(f"{path} is not a regular file: save the log to a file first")
-    return path
 
 
 def _open_binary(name: str) -> BinaryIO:
