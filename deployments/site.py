@@ -29,7 +29,10 @@ from tasks.core.errors import UsageError
 ROOT: Final = Path(__file__).parent.parent
 POOL: Final = "logveil"
 HOST: Final = "127.0.0.1"
-OWN_SETTINGS: Final = ("LOGVEIL_STATE", "LOGVEIL_PORT", "LOGVEIL_DEPLOYMENTS", "LOGVEIL_ALERT_URL")
+OWN_SETTINGS: Final = (
+    *("LOGVEIL_STATE", "LOGVEIL_PORT", "LOGVEIL_DEPLOYMENTS"),
+    *("LOGVEIL_ALERT_URL", "LOGVEIL_TIMEOUT_SECONDS"),
+)
 STACK_DEFAULTS: Final = {
     **DEFAULTS,
     "LOGVEIL_PORT": "4200",

@@ -27,6 +27,7 @@ settings, from the environment or from stack.env (mode 600) in the state folder:
   LOGVEIL_STATE         the state folder (environment only)
   LOGVEIL_PORT          of server and page, on loopback (4200)
   LOGVEIL_DEPLOYMENTS   what is deployed (deployments/prefect.yaml); copy it to change anything
+  LOGVEIL_TIMEOUT_SECONDS    after which a run is ended (86400)
   LOGVEIL_ALERT_URL     gets a POST with JSON when a run fails
   PREFECT_SERVER_DATABASE_CONNECTION_URL    postgresql+asyncpg://… instead of SQLite
   PREFECT_SERVER_API_AUTH_STRING            name:password that the API then asks for
