@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PICTURES = ROOT / ".screenshots"
 VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
-MISSING_IN_PREFECT = "/ico/undefined.svg"
-"""A picture that Prefect 3.8.8's own page asks for in vain."""
+MISSING_IN_PREFECT = ("/ico/undefined.svg", "/favicon.ico", "/favicon-dark.ico")
+"""Small pictures that Prefect 3.8.8's own page asks for in vain."""
 AT_HOME = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "file:")
 each_view = pytest.mark.parametrize(("scheme", "width"), VIEWS)
 

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,10 +124,12 @@ def test_the_api_asks_for_the_credential(machine: Machine) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
         machine.stack.ask("flow_runs/filter", {})
     assert refused.value.code == 401
-    runs = machine.stack.ask("flow_runs/filter", {}, credential(machine))
-    done = [run for run in runs if run["state_name"] == "Completed"]
-    assert done
-    assert all(run["auto_scheduled"] for run in done)
+
+    def completed() -> list[dict[str, Any]]:
+        runs = machine.stack.ask("flow_runs/filter", {}, credential(machine))
+        return [run for run in runs if run["state_name"] == "Completed"]
+
+    assert all(run["auto_scheduled"] for run in wait_for("the run to end", completed))
 
 
 def test_no_command_line_tells_the_credential(machine: Machine) -> None:
@@ -151,6 +154,22 @@ def test_the_database_is_postgresql(machine: Machine) -> None:
         check=True,
     )
     assert int(counted.stdout) > 0
+
+
+def test_no_query_is_in_the_database(machine: Machine) -> None:
+    dumped = subprocess.run(
+        ["pg_dump", "-U", "logveil", "logveil"],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "Verified: strict, k = 10." in dumped
+    (log,) = (machine.data / "incoming" / "done").iterdir()
+    queries = {line.split("\t")[1] for line in log.read_text().splitlines()[1:]}
+    telling = {query for query in queries if len(query.split()) > 2}
+    assert len(telling) > 1000
+    assert [query for query in telling if query in dumped] == []
 
 
 def test_what_cannot_be_made_again_is_backed_up(machine: Machine) -> None:
