@@ -43,7 +43,10 @@ def alerts() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def stack(
     store: Path, alerts: tuple[str, list[dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stack]:
-    made = Stack(tmp_path_factory.mktemp("stack"), {"LOGVEIL_ALERT_URL": alerts[0]})
+    # All that Prefect can tell is searched for canaries afterwards.
+    talkative = {"PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_SERVER_LOGGING_LEVEL": "DEBUG"}
+    told = {**talkative, "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG"}
+    made = Stack(tmp_path_factory.mktemp("stack"), {**told, "LOGVEIL_ALERT_URL": alerts[0]})
     made.prepare(store / "wordnet")
     made.up()
     try:
