@@ -48,7 +48,7 @@ class RunPage:
             yield line
         seconds = f"{time.perf_counter() - started:.1f}"
         how = "known already" if line.cached else "computed"
-        row = {"phase": name, "what it does": EXPLAINED[name], "seconds": seconds, "result": how}
+        row = {"phase": name, "seconds": seconds, "result": how, "what it does": EXPLAINED[name]}
         self._phases.append(row)
 
     def progress(self, done: int, total: int) -> None:

@@ -134,7 +134,8 @@ def test_the_run_page(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
     visit.page.goto(f"{stack.url}/runs/flow-run/{run['id']}")
     visit.page.get_by_text(run["name"]).first.wait_for()
     visit.page.get_by_text("Completed").first.wait_for()
-    visit.page.wait_for_timeout(2000)
+    # The phases are drawn on a canvas, whose parts cannot be waited for.
+    visit.page.wait_for_timeout(6000)
     visit.keep("run")
     visit.page.goto(f"{stack.url}/artifacts")
     visit.page.get_by_text("cluster-progress").first.wait_for()
