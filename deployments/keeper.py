@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -146,6 +147,7 @@ class Keeper:
         self._asked_to_end = True
 
     def _start(self) -> None:
+        refuse_used_port(int(self._site.settings["LOGVEIL_PORT"]))
         make_inboxes(self._site.deployments)
         self.server.keep()
         self._await_server()
@@ -176,6 +178,18 @@ class Keeper:
     def _note(self, **told: int | str | None) -> None:
         note = json.dumps({"keeper": os.getpid(), **told})
         write_private(self._site.folder / "stack.json", note.encode())
+
+
+def refuse_used_port(port: int) -> None:
+    """Whoever else answers there would be taken for our server."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as fault:
+            raise InputError(
+                f"port {port} cannot be used ({fault.strerror}): choose another LOGVEIL_PORT"
+            ) from None
 
 
 def answers(site: Site) -> bool:

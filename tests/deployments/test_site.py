@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_a_stack_that_does_not_run(state: Path, capsys: pytest.CaptureFixture[st
     assert main(["down"]) == 0
     assert not is_kept(open_site())
     assert "does not run" in capsys.readouterr().out
+
+
+def test_a_port_that_somebody_uses_is_refused(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as somebody:
+        somebody.bind(("127.0.0.1", 0))
+        somebody.listen()
+        monkeypatch.setenv("LOGVEIL_PORT", str(somebody.getsockname()[1]))
+        assert main(["up"]) == 3
+    assert "choose another LOGVEIL_PORT" in capsys.readouterr().err
+    assert not is_kept(open_site())
 
 
 def test_the_shipped_deployments() -> None:
