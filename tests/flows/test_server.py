@@ -158,14 +158,16 @@ def test_a_failed_verification_is_a_failed_run_whose_first_line_says_why(
 
 
 def test_a_disk_that_answers_late_is_read_again(
-    server: tuple[str, Path], store: Path, tmp_path: Path
+    server: tuple[str, Path], new_store: Callable[[], Path], tmp_path: Path
 ) -> None:
     url, home = server
-    done = patched_run(url, tmp_path, "troubled", "--store", str(store), "--k", "7")
+    # One that has read the log before would not read it.
+    options = ("--store", str(new_store()), "--k", "7")
+    done = patched_run(url, tmp_path, "troubled", *options)
     assert done.returncode == 0, done.stderr
     with sqlite3.connect(home / "prefect.db") as connection:
         query = (
-            "select run_count from task_run join flow_run on flow_run.id = flow_run_id "
+            "select task_run.run_count from task_run join flow_run on flow_run.id = flow_run_id "
             "where flow_run.name = 'adaptive-strict-k7' and task_run.name = 'read'"
         )
         assert connection.execute(query).fetchall() == [(2,)]
