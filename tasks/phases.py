@@ -58,7 +58,7 @@ from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
 from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
-from tasks.progress import Progress
+from tasks.progress import Progress, silent, watched
 from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
 from tasks.settings import Settings
 from tasks.workers import are_prepared, running_blocks
@@ -146,7 +146,9 @@ def _read_texts(
 
 
 @contained
-def compare(settings: Settings, memory: Memory, table: RecordTable) -> Comparison:
+def compare(
+    settings: Settings, memory: Memory, table: RecordTable, progress: Progress = silent
+) -> Comparison:
     """§3.1–3.2: distances of concepts (Eq. 1) and of records (Eq. 8, or graded costs in blocks).
 
     Only pairs that no earlier run has compared are compared.
@@ -159,7 +161,7 @@ def compare(settings: Settings, memory: Memory, table: RecordTable) -> Compariso
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
     keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
     pairs_of_blocks = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
-    blocks, records = pairs_of_blocks.compare(problem, keys)
+    blocks, records = pairs_of_blocks.compare(problem, keys, progress)
     return Comparison(distances, None, blocks, attributes, records)
 
 
@@ -193,7 +195,9 @@ def _set_pairs(
 
 
 @contained
-def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> Clusters:
+def cluster(
+    settings: Settings, table: RecordTable, comparison: Comparison, progress: Progress = silent
+) -> Clusters:
     """§3.3: clusters of at least k people."""
     if comparison.set_pairs is not None:
         return cluster_as_printed(
@@ -207,7 +211,8 @@ def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> C
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
     workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
     with running_blocks(workers) as run:
-        return clusters_of(table, METHODS[settings.method](problem, run, sources), problem)
+        seen = watched(run, len(sources), progress)
+        return clusters_of(table, METHODS[settings.method](problem, seen, sources), problem)
 
 
 @contained
@@ -372,7 +377,7 @@ def refuse(draft: Draft, faults: Sequence[str]) -> None:
     """Remove a draft that does not hold what it promises."""
     if faults:
         release_files.discard(draft)
-        raise VerificationFailed("verification failed, nothing published:\n" + "\n".join(faults))
+        raise VerificationFailed("verification failed, nothing published: " + "\n".join(faults))
 
 
 @contained

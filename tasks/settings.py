@@ -51,6 +51,7 @@ class Settings:
     release_format: str = "tsv"
     store: str = field(default_factory=default_store)
     store_limit: float = 10.0
+    keep_editions: int = 0
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
 
     def __post_init__(self) -> None:
@@ -75,6 +76,8 @@ class Settings:
             faults.append(f"threshold must be between 0 and 1, not {self.threshold}")
         if not self.store_limit > 0:
             faults.append(f"store_limit must be more than 0 GB, not {self.store_limit}")
+        if self.keep_editions < 0:
+            faults.append(f"keep_editions must be 0 (all) or more, not {self.keep_editions}")
         if self.workers < 1:
             faults.append(f"workers must be at least 1, not {self.workers}")
         return faults
@@ -96,5 +99,5 @@ class Settings:
 
     def published(self) -> dict[str, Any]:
         """The settings that belong in a report: what was done, not where on this machine."""
-        private = ("logs", "out", "store", "store_limit", "workers")
+        private = ("logs", "out", "store", "store_limit", "keep_editions", "workers")
         return {name: value for name, value in asdict(self).items() if name not in private}

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from prefect import get_run_logger, task
+from prefect import State, get_run_logger, task
 
+from tasks.core.errors import DiskTrouble
 from tasks.workbench import PHASES, Workbench
 
 SAY: dict[str, Callable[[Any], str]] = {
@@ -26,6 +27,15 @@ SAY: dict[str, Callable[[Any], str]] = {
     "write": lambda draft: "written aside",
     "verify": lambda rows: f"{rows} rows proven",
 }
+
+
+# Whatever else fails would fail again.
+PAUSES: dict[str, list[float]] = {"read": [2, 20], "write": [2, 20], "verify": [2, 20]}
+"""Seconds before phases that wait for a disk are tried again."""
+
+
+def _may_pass(step: Any, run: Any, state: State[Any]) -> bool:
+    return isinstance(state.result(raise_on_failure=False), DiskTrouble)
 
 
 def _step(phase: str) -> Any:
@@ -43,6 +53,9 @@ def _step(phase: str) -> Any:
         persist_result=True,
         result_serializer="json",
         log_prints=False,
+        retries=len(PAUSES.get(phase, [])),
+        retry_delay_seconds=PAUSES.get(phase, 0),
+        retry_condition_fn=_may_pass,
     )
     return wrap(run_phase)
 

@@ -17,6 +17,7 @@ DOORS = {
     "prefect": {
         "flows/anonymise.py",
         "flows/comparison.py",
+        "flows/run_page.py",
         "tasks/steps.py",
         "tasks/comparison_steps.py",
     },

@@ -14,6 +14,7 @@ from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Longs
+from tasks.progress import Progress, silent
 
 NO_LIMIT: Final = 2**62
 """Who only reads evicts nothing."""
@@ -54,14 +55,19 @@ class KeptBlocks:
         self._measure = digest("graded", way)
         self._pairs = KeptPairs(cache, self._measure)
 
-    def compare(self, problem: Problem, keys: Keys) -> tuple[ComparedBlocks, PairCounts]:
+    def compare(
+        self, problem: Problem, keys: Keys, progress: Progress = silent
+    ) -> tuple[ComparedBlocks, PairCounts]:
         """Compare the sets of each block, given by their content, as far as that is new."""
         sources, counts = [], PairCounts(0, 0)
-        for block in cut(problem) if problem.solvable else []:
+        blocks = cut(problem) if problem.solvable else []
+        progress(0, len(blocks))
+        for done, block in enumerate(blocks, start=1):
             part = problem.part(block)
             compared = compared_sets(part)
             counts += self._complete(part.part(compared), keys[block[compared]])
             sources.append(KeptCosts(self._store, self._measure, keys[block[compared]]))
+            progress(done, len(blocks))
         return ComparedBlocks(problem, tuple(sources)), counts
 
     def _complete(self, problem: Problem, keys: Keys) -> PairCounts:
