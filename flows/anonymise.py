@@ -2,68 +2,122 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, cast
 
-from prefect import flow
+from prefect import Flow, State, flow
+from prefect.client.schemas.objects import FlowRun
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
 
-from flows.batches import SETTLE_SECONDS, Growth, InboxRun, Order
+from flows.alerts import send_alert
+from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
 from flows.dask_engine import engine_of
 from flows.release import make_release
+from flows.run_page import RunPage
 from flows.screen import Screen
 from tasks import steps
+from tasks.core.errors import LogveilError
 from tasks.settings import Settings
 from tasks.workbench import Workbench
 
+DAY: Final = 86_400
 # Not a parameter of the flow: Prefect would store it with the run.
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
 
 
-def _shown() -> Screen:
-    """The screen of this process; Dask is sent the flows, whose code must not name the variable."""
-    return _SCREEN.get() or Screen(quiet=True, stderr=True)
+def alert(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
+    """Tell whoever wants to know that a run failed: its name and counts, nothing it read."""
+    send_alert({"flow": flow.name, "run": run.name, "state": state.name, **_counts(state)})
+
+
+def _counts(state: State[Any]) -> dict[str, Any]:
+    fault = state.result(raise_on_failure=False) if state.data else None
+    if isinstance(fault, FilesPutAside):
+        return {"files": fault.outcome.counts(), "exit_code": fault.exit_code}
+    return {"exit_code": fault.exit_code} if isinstance(fault, LogveilError) else {}
+
+
+def inbox_run_name() -> str:
+    """Many runs look into one inbox: the time tells them apart."""
+    told = flow_run.parameters
+    return f"inbox-{told['edition']}-k{told['settings'].k}-{datetime.now():%Y-%m-%d-%H:%M:%S}"
+
+
+HOUSE_RULES: dict[str, Any] = {
+    "persist_result": False,
+    "log_prints": False,
+    # A run that hangs would keep the inbox's only slot for ever.
+    "timeout_seconds": float(os.environ.get("LOGVEIL_TIMEOUT_SECONDS", DAY)),
+    "on_failure": [alert],
+    "on_crashed": [alert],
+}
 
 
 @flow(
     name="logveil-release",
     flow_run_name="{settings.method}-{settings.guarantee}-k{settings.k}",
-    persist_result=False,
-    log_prints=False,
+    **HOUSE_RULES,
 )
 def anonymise(settings: Settings) -> dict[str, Any]:
     """One release; the parameters that Prefect stores are paths and numbers."""
-    screen = _shown()
-    with engine_of(settings) as settings:
-        return make_release(Workbench(settings, screen.progress), TaskRunner(), screen)
+    page = _page()
+    try:
+        with engine_of(settings) as chosen:
+            return make_release(Workbench(chosen, page.progress), TaskRunner(page), page)
+    except LogveilError as fault:
+        return _failed(fault)
+
+
+@flow(name="logveil-inbox", flow_run_name=inbox_run_name, **HOUSE_RULES)
+def anonymise_inbox(
+    settings: Settings, inbox: str, edition: Growth = "append", settle: float = SETTLE_SECONDS
+) -> dict[str, Any]:
+    """Release the complete files of an inbox."""
+    page = _page()
+    try:
+        with engine_of(settings) as chosen:
+            order = Order(chosen, Path(inbox), edition, settle)
+            outcome = InboxRun(order, TaskRunner(page), page).run()
+    except LogveilError as fault:
+        return _failed(fault)
+    if outcome.failed:
+        return _failed(FilesPutAside(outcome))
+    return _completed(outcome)
+
+
+def _page() -> RunPage:
+    # Not in the flows: Dask is sent their code, and a context variable cannot be sent.
+    return RunPage(_SCREEN.get() or Screen(quiet=True, stderr=True))
+
+
+# Prefect takes a state that a flow returns for the run's, and gives or raises what it holds.
+def _completed(outcome: Outcome) -> dict[str, Any]:
+    return cast("dict[str, Any]", Completed(message=outcome.told(), data=outcome.as_dict()))
+
+
+def _failed(fault: LogveilError) -> dict[str, Any]:
+    """A failed run whose first line says why, without Prefect's words before it."""
+    return cast("dict[str, Any]", Failed(message=str(fault), data=fault))
 
 
 class TaskRunner:
-    """Runs phases as Prefect tasks."""
+    """Runs phases as Prefect tasks, and shows what they have made."""
+
+    def __init__(self, page: RunPage) -> None:
+        self._page = page
 
     def run(self, bench: Workbench, phase: str) -> None:
         steps.run_step(bench, phase)
 
     def publish(self, bench: Workbench, measures: dict[str, Any]) -> None:
-        steps.publish(bench, measures)
-
-
-@flow(
-    name="logveil-inbox",
-    flow_run_name="inbox-{edition}-k{settings.k}",
-    persist_result=False,
-    log_prints=False,
-)
-def anonymise_inbox(
-    settings: Settings, inbox: str, edition: Growth = "append", settle: float = SETTLE_SECONDS
-) -> dict[str, Any]:
-    """Release the complete files of an inbox."""
-    screen = _shown()
-    with engine_of(settings) as settings:
-        order = Order(settings, Path(inbox), edition, settle)
-        return InboxRun(order, TaskRunner(), screen).run().as_dict()
+        steps.publish.with_options(task_run_name=f"publish{bench.label}")(bench, measures)
+        self._page.released(measures, bench.folder)
 
 
 def stop_embedded_servers() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from flows.release import Runner, make_release
-from flows.screen import Screen
+from flows.screen import Shown
 from tasks.adapters import inbox as shelf
 from tasks.adapters.inputs import content_digest
 from tasks.adapters.ledger import Ledger, open_ledger
@@ -30,6 +30,7 @@ from tasks.editions import (
     recover,
     refuse_other_settings,
     shared_settings,
+    withdraw_old,
 )
 from tasks.memory import open_memory
 from tasks.settings import Settings
@@ -70,11 +71,35 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def counts(self) -> dict[str, int]:
+        """How many files went which way."""
+        return {
+            "released": len(self.released),
+            "known already": len(self.known),
+            "put aside": len(self.failed),
+            "left for the next run": len(self.left),
+        }
+
+    def told(self) -> str:
+        """The same in one line."""
+        counts = [f"{files} {what}" for what, files in self.counts().items() if files]
+        return "files: " + (", ".join(counts) or "none")
+
+
+class FilesPutAside(LogveilError):
+    """A run has put files aside; whatever else it did is done."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        reasons = [f"{name}: {reason}" for name, reason in outcome.failed.items()]
+        super().__init__("\n".join([f"put aside: {reasons[0]}", *reasons[1:], outcome.told()]))
+        self.outcome = outcome
+        self.exit_code = outcome.exit_code
+
 
 class InboxRun:
     """One look at an inbox; other runs may work on the same one."""
 
-    def __init__(self, order: Order, runner: Runner, screen: Screen) -> None:
+    def __init__(self, order: Order, runner: Runner, screen: Shown) -> None:
         self._order = order
         self._settings = order.settings
         self._runner = runner
@@ -224,7 +249,10 @@ class InboxRun:
         return current.edition.settings == shared_settings(self._settings) and contents == held
 
     def _ask_to_withdraw(self, earlier: EditionState | None) -> None:
-        if earlier is not None:
+        store, keep = Path(self._settings.store), self._settings.keep_editions
+        for folder in withdraw_old(store, self._order.out, keep) if keep else ():
+            self._screen.say(f"{folder} is withdrawn: {keep} editions are kept")
+        if earlier is not None and earlier.folder.exists():
             self._screen.say(
                 f"withdraw {earlier.folder}: whoever holds both editions can intersect them"
             )

@@ -51,5 +51,8 @@ def run_command(
     except LogveilError as fault:
         print(f"logveil: {fault}", file=sys.stderr)
         return fault.exit_code
+    except TimeoutError:
+        print(f"logveil: the run took longer than LOGVEIL_TIMEOUT_SECONDS; {kept}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return interrupted(kept)

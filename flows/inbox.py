@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +51,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--settle", metavar="SECONDS", default="2", help="a file is complete once unchanged for (2)"
     )
+    made.add_argument(
+        "--keep-editions",
+        metavar="N",
+        help="with --edition new: withdraw all but the last N editions from --out (0: none)",
+    )
     add_release_options(made)
     add_shown_options(made, "what became of the files")
     return made
@@ -67,7 +72,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     outcome = _release(order, screen, bare=options.bare)
     if options.json:
         print(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False))
-    _say(outcome, screen)
+    screen.say(outcome.told())
     return outcome.exit_code
 
 
@@ -105,22 +110,14 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
 
     screen.say(prepare(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
     from flows.anonymise import anonymise_inbox, shown_on
-    from flows.batches import Outcome
+    from flows.batches import FilesPutAside, Outcome
 
-    with shown_on(screen):
-        told = anonymise_inbox(order.settings, str(order.inbox), order.edition, order.settle)
+    try:
+        with shown_on(screen):
+            told = anonymise_inbox(order.settings, str(order.inbox), order.edition, order.settle)
+    except FilesPutAside as fault:
+        return fault.outcome
     return Outcome(**told)
-
-
-def _say(outcome: Outcome, screen: Screen) -> None:
-    counts: dict[str, Sized] = {
-        "released": outcome.released,
-        "known already": outcome.known,
-        "put aside": outcome.failed,
-        "left for the next run": outcome.left,
-    }
-    told = [f"{len(files)} {what}" for what, files in counts.items() if files]
-    screen.say("files: " + (", ".join(told) or "none"))
 
 
 if __name__ == "__main__":

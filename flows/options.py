@@ -13,6 +13,7 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "l": int,
     "threshold": float,
     "workers": int,
+    "keep_editions": int,
     "store_limit": float,
     "worker_memory": float,
 }

@@ -6,10 +6,12 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from flows.interruption import heed_interrupts
-from flows.screen import Screen
+from flows.screen import Shown
+from tasks.adapters.release import discard_own_draft
 from tasks.workbench import PHASES, Workbench
 
 
@@ -48,8 +50,17 @@ class Clock:
         return {**self.seconds, "total": round(time.perf_counter() - self.started, 3)}
 
 
-def make_release(bench: Workbench, runner: Runner, screen: Screen) -> dict[str, Any]:
+def make_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
     """Run the phases and return the measures of the published release."""
+    try:
+        return _made_release(bench, runner, screen)
+    except BaseException:
+        # Also when the run is cancelled: nothing half-done is left.
+        discard_own_draft(Path(bench.settings.out))
+        raise
+
+
+def _made_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
     clock = Clock()
     for name in PHASES:
         with screen.phase(name) as shown, clock.timing(name):

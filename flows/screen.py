@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 EXPLAINED = {
     "read": "read the log",
@@ -40,6 +44,23 @@ class PhaseLine:
     """What is to be said of a phase beside its time."""
 
     cached: bool = False
+
+
+class RateColumn(ProgressColumn):
+    """How much is done in a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed and task.speed >= 1 else "")
+
+
+class Shown(Protocol):
+    """Where a run shows what it does."""
+
+    def say(self, message: str) -> None: ...
+
+    def phase(self, name: str) -> AbstractContextManager[PhaseLine]: ...
+
+    def progress(self, done: int, total: int) -> None: ...
 
 
 class Screen:
@@ -73,6 +94,8 @@ class Screen:
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
+            MofNCompleteColumn(),
+            RateColumn(),
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self.console, transient=True) as bars:

@@ -8,7 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from tasks.core.errors import InputError, LogveilError, UnexpectedError
+from tasks.core.errors import LogveilError, UnexpectedError, disk_fault
 
 ROOT: Final = Path(__file__).parent.parent
 Arguments = ParamSpec("Arguments")
@@ -38,7 +38,8 @@ def contained(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
 def _told(phase: str, fault: Exception) -> LogveilError:
     if isinstance(fault, OSError) and fault.strerror:
-        return InputError(f"{phase}: {fault.strerror}; free space or permissions may be missing")
+        told = f"{phase}: {fault.strerror}; free space or permissions may be missing"
+        return disk_fault(told, fault)
     own = [
         f"{Path(frame.filename).name}:{frame.lineno}"
         for frame in traceback.extract_tb(fault.__traceback__)

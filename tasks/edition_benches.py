@@ -19,8 +19,10 @@ from tasks.adapters.ledger_entries import Release as LedgerRelease
 from tasks.adapters.people import release_key
 from tasks.adapters.report import write_report
 from tasks.containment import contained
+from tasks.core.append.centroids import with_centroids
 from tasks.core.append.redact import clusters_in_use
 from tasks.core.append.settle import Settlement
+from tasks.core.costs import SetCosts
 from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Longs, QueryLog, Release
 from tasks.editions import EditionState, register
@@ -54,6 +56,10 @@ class EditionBench(Workbench):
         """A release of an edition is always one more."""
         return False
 
+    @property
+    def folder(self) -> Path:
+        return self.state.release_folder(self.state.sequence)
+
     def facts(self) -> dict[str, Any]:
         return {**super().facts(), "edition": self._edition_facts()}
 
@@ -77,10 +83,9 @@ class EditionBench(Workbench):
         draft = self.result("write")
         release_files.write_measures(draft, measures)
         write_report(draft.folder / "report.html", measures)
-        folder = self.state.release_folder(self.state.sequence)
         intent = self._ledger.prepare(self._intent())
-        release_files.put_whole(draft, folder)
-        register(Path(self.settings.store), folder)
+        release_files.put_whole(draft, self.folder)
+        register(Path(self.settings.store), self.folder)
         self._ledger.commit(intent)
 
     def _intent(self) -> Intent:
@@ -216,8 +221,11 @@ class AppendBench(EditionBench):
     def _measure(self) -> dict[str, Any]:
         clusters, _ = clusters_in_use(self.result("cluster"))
         made = {phase: self.result(phase) for phase in ("read", "analyse", "compare", "redact")}
+        table, compared = made["analyse"], made["compare"]
+        costs = SetCosts.of(table.sets, compared.distances)
+        clusters = with_centroids(table, clusters, costs)
         return phases.measure(
-            self.settings, made["read"], made["analyse"], made["compare"], clusters, made["redact"]
+            self.settings, made["read"], table, compared, clusters, made["redact"]
         )
 
     def _verify(self) -> int:

@@ -7,6 +7,8 @@ OUT/edition-0001/release-0002/    …
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,7 @@ from tasks.adapters import people
 from tasks.adapters.inbox import find_done
 from tasks.adapters.ledger import Ledger
 from tasks.adapters.ledger_entries import Batch, Edition, Kind, Release
+from tasks.adapters.release import ASIDE
 from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
@@ -154,6 +157,21 @@ def recover(ledger: Ledger, store: Path, out: Path) -> None:
         ledger.commit(intent.id)
     else:
         ledger.rollback(intent.id)
+
+
+def withdraw_old(store: Path, out: Path, keep: int) -> list[Path]:
+    """Remove all but the newest editions, and who stands behind their rows; returns their folders.
+
+    A folder is moved aside first, so that nobody sees a part of it.
+    """
+    folders = sorted(out.glob("edition-[0-9]*"))[:-keep]
+    for folder in folders:
+        for release in sorted(folder.glob("release-*")):
+            people.forget(store, release)
+        aside = folder.with_name(f"{ASIDE}{os.getpid()}")
+        os.replace(folder, aside)
+        shutil.rmtree(aside)
+    return folders
 
 
 def register(store: Path, folder: Path) -> None:

@@ -57,7 +57,7 @@ from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
 from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
-from tasks.progress import Progress
+from tasks.progress import Progress, silent, watched
 from tasks.settings import Settings
 from tasks.unread import Unread
 from tasks.workers import running_blocks
@@ -135,7 +135,9 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
 
 
 @contained
-def compare(settings: Settings, memory: Memory, table: RecordTable) -> Comparison:
+def compare(
+    settings: Settings, memory: Memory, table: RecordTable, progress: Progress = silent
+) -> Comparison:
     """§3.1–3.2: distances of concepts (Eq. 1) and of records (Eq. 8, or graded costs in blocks).
 
     Only pairs that no earlier run has compared are compared.
@@ -151,7 +153,7 @@ def compare(settings: Settings, memory: Memory, table: RecordTable) -> Compariso
     else:
         keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
         kept = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
-        blocks, records = kept.compare(problem, keys)
+        blocks, records = kept.compare(problem, keys, progress)
     return Comparison(distances, None, blocks, attributes, records)
 
 
@@ -185,7 +187,9 @@ def _set_pairs(
 
 
 @contained
-def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> Clusters:
+def cluster(
+    settings: Settings, table: RecordTable, comparison: Comparison, progress: Progress = silent
+) -> Clusters:
     """§3.3: clusters of at least k people."""
     if comparison.set_pairs is not None:
         return cluster_as_printed(
@@ -199,7 +203,8 @@ def cluster(settings: Settings, table: RecordTable, comparison: Comparison) -> C
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
     workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
     with running_blocks(workers) as run:
-        return clusters_of(table, METHODS[settings.method](problem, run, sources), problem)
+        seen = watched(run, len(sources), progress)
+        return clusters_of(table, METHODS[settings.method](problem, seen, sources), problem)
 
 
 @contained
@@ -364,7 +369,7 @@ def refuse(draft: Draft, faults: Sequence[str]) -> None:
     """Remove a draft that does not hold what it promises."""
     if faults:
         release_files.discard(draft)
-        raise VerificationFailed("verification failed, nothing published:\n" + "\n".join(faults))
+        raise VerificationFailed("verification failed, nothing published: " + "\n".join(faults))
 
 
 @contained

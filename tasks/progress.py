@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from tasks.core.runs import Result, Run
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total, in whatever unit the phase counts."""
@@ -10,3 +13,20 @@ Progress = Callable[[int, int], None]
 
 def silent(done: int, total: int) -> None:
     """A progress that nobody watches."""
+
+
+def watched(run: Run, total: int, progress: Progress) -> Run:
+    """The same run, saying after each part how many are done; more than foreseen are all."""
+    done = 0
+
+    def watching(
+        function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Result]:
+        nonlocal done
+        for result in run(function, arguments):
+            done += 1
+            progress(min(done, total), total)
+            yield result
+
+    progress(0, total)
+    return watching

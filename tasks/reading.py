@@ -134,10 +134,11 @@ def _pipeline(manner: Manner) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
     from tasks.adapters.identifiers import load_identifier_finder
     from tasks.adapters.language import STOPS, build_pipeline
+    from tasks.adapters.terms import load_terms
     from tasks.core.attributes import AttributeFinder
 
-    lexicon = wordnet(manner.store).lexicon
-    sensitive = topic_map(manner.store, manner.topics).sensitive
-    finder = AttributeFinder(lexicon, sensitive, manner.scope, STOPS)
+    known, topics = wordnet(manner.store), topic_map(manner.store, manner.topics)
     identifiers = load_identifier_finder(Path(manner.store))
+    terms = load_terms(known, topics, identifiers.names, Path(manner.store))
+    finder = AttributeFinder(known.lexicon, topics.masks, manner.scope, STOPS, terms)
     return build_pipeline(identifiers, finder, manner.spacy_model)

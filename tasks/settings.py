@@ -66,6 +66,7 @@ class Settings:
     release_format: str = "tsv"
     store: str = field(default_factory=default_store)
     store_limit: float = 10.0
+    keep_editions: int = 0
     shared: str = ""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     runner: Runner = "local"
@@ -99,6 +100,8 @@ class Settings:
             faults.append(f"threshold must be between 0 and 1, not {self.threshold}")
         if not self.store_limit > 0:
             faults.append(f"store_limit must be more than 0 GB, not {self.store_limit}")
+        if self.keep_editions < 0:
+            faults.append(f"keep_editions must be 0 (all) or more, not {self.keep_editions}")
         if self.workers < 1:
             faults.append(f"workers must be at least 1, not {self.workers}")
         if self.worker_memory < LEAST_MEMORY:
@@ -131,7 +134,7 @@ class Settings:
 
     def published(self) -> dict[str, Any]:
         """The settings that belong in a report: what was done, not where on this machine."""
-        where = ("logs", "out", "store", "shared", "store_limit")
+        where = ("logs", "out", "store", "shared", "store_limit", "keep_editions")
         engine = ("workers", "runner", "dask_address", "worker_memory")
         private = (*where, *engine)
         return {name: value for name, value in asdict(self).items() if name not in private}

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from prefect import get_run_logger, task
+from prefect import State, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 
 from tasks import shards
-from tasks.core.errors import LogveilError
+from tasks.core.errors import DiskTrouble
 from tasks.workbench import PHASES, Workbench
 
 SAY: dict[str, Callable[[Any], str]] = {
@@ -29,6 +29,15 @@ SAY: dict[str, Callable[[Any], str]] = {
     "write": lambda draft: "written aside",
     "verify": lambda rows: f"{rows} rows proven",
 }
+
+
+# Whatever else fails would fail again.
+PAUSES: dict[str, list[float]] = {"read": [2, 20], "write": [2, 20], "verify": [2, 20]}
+"""Seconds before phases that wait for a disk are tried again."""
+
+
+def _may_pass(step: Any, run: Any, state: State[Any]) -> bool:
+    return isinstance(state.result(raise_on_failure=False), DiskTrouble)
 
 
 def _step(phase: str) -> Any:
@@ -46,6 +55,9 @@ def _step(phase: str) -> Any:
         persist_result=True,
         result_serializer="json",
         log_prints=False,
+        retries=len(PAUSES.get(phase, [])),
+        retry_delay_seconds=PAUSES.get(phase, 0),
+        retry_condition_fn=_may_pass,
     )
     return wrap(run_phase)
 
@@ -73,13 +85,9 @@ def publish(bench: Workbench, measures: dict[str, Any]) -> None:
     persist_result=False,
     log_prints=False,
     retries=2,
-    retry_condition_fn=lambda task, run, state: not _is_ours(state),
+    retry_delay_seconds=[2, 20],
+    retry_condition_fn=_may_pass,
 )
 def shard(address: str, code: str, function: str, names: list[str]) -> None:
     """Some calls of a phase; its arguments are names of files, its results lie in others."""
     shards.work(address, code, function, names)
-
-
-def _is_ours(state: Any) -> bool:
-    """Whether a task has ended in an error that would come again."""
-    return isinstance(state.result(raise_on_failure=False), LogveilError)

@@ -54,6 +54,11 @@ class Workbench:
     def files(self) -> tuple[Fingerprint, ...]:
         return fingerprints(self.settings.logs)
 
+    @property
+    def folder(self) -> Path:
+        """Where the release goes."""
+        return Path(self.settings.out)
+
     @contained
     def handle(self, phase: str) -> str:
         """The name of a phase's result."""
@@ -144,10 +149,11 @@ class Workbench:
         return phases.analyse(self.settings, self.memory, self.result("read"), self.progress)
 
     def _compare(self) -> phases.Comparison:
-        return phases.compare(self.settings, self.memory, self.result("analyse"))
+        return phases.compare(self.settings, self.memory, self.result("analyse"), self.progress)
 
     def _cluster(self) -> Any:
-        return phases.cluster(self.settings, self.result("analyse"), self.result("compare"))
+        table, comparison = self.result("analyse"), self.result("compare")
+        return phases.cluster(self.settings, table, comparison, self.progress)
 
     def _redact(self) -> Release:
         made = (self.result(phase) for phase in ("analyse", "compare", "cluster"))

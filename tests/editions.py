@@ -15,7 +15,6 @@ from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
-from tasks.core.attributes import AttributeFinder
 from tasks.core.choices import Scope
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
@@ -31,6 +30,7 @@ from tasks.core.texts import normalise
 from tasks.core.topics import map_topics
 from tasks.core.verification.evidence import Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
+from tests.readings import attribute_finder
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def generated_log(wordnet: WordNet, *, queries: int, users: int, scope: Scope) -
     rows = list(synthetic_log(load_vocabulary(), queries=queries, users=users, seed=5))
     rows.sort(key=lambda row: (row.time, row.user, row.query))
     topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
-    finder = AttributeFinder(wordnet.lexicon, topics.sensitive, scope, STOPS)
+    finder = attribute_finder(wordnet, topics, scope)
     nlp = build_pipeline(load_identifier_finder(), finder, None)
     normalised = [normalise(row.query) for row in rows]
     texts, text_of = np.unique(np.array(normalised, dtype=object), return_inverse=True)

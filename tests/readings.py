@@ -1,14 +1,29 @@
-"""Readings as lists of items, for tests that look at single queries."""
+"""Readings as lists of items, and the finder of a run, for tests that look at single queries."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from spacy.language import Language
 
-from tasks.adapters.language import read_texts
-from tasks.core.attributes import Item
+from tasks.adapters.language import STOPS, read_texts
+from tasks.adapters.name_lists import load_name_lists
+from tasks.adapters.terms import load_terms
+from tasks.adapters.wordnet import WordNet
+from tasks.core.attributes import AttributeFinder, Item
+from tasks.core.choices import Scope
+from tasks.core.topics import TopicMap
+
+STORE = Path(tempfile.gettempdir()) / "logveil-test-store"
+
+
+def attribute_finder(wordnet: WordNet, topics: TopicMap, scope: Scope) -> AttributeFinder:
+    """The finder that a run would use."""
+    terms = load_terms(wordnet, topics, load_name_lists(STORE), STORE)
+    return AttributeFinder(wordnet.lexicon, topics.masks, scope, STOPS, terms)
 
 
 def read_items(nlp: Language, texts: Sequence[str]) -> list[list[Item]]:

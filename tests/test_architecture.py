@@ -18,6 +18,7 @@ DOORS = {
         "flows/anonymise.py",
         "flows/comparison.py",
         "flows/dask_engine.py",
+        "flows/run_page.py",
         "tasks/steps.py",
         "tasks/comparison_steps.py",
     },

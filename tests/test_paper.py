@@ -12,7 +12,6 @@ from tasks.adapters.language import STOPS, build_pipeline, read_texts
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table, represent_similar
-from tasks.core.attributes import AttributeFinder
 from tasks.core.clustering.paper import (
     centroid_pair_score,
     centroid_score,
@@ -38,6 +37,7 @@ from tests.golden.paper import (
     TABLE_3,
     TABLE_4,
 )
+from tests.readings import attribute_finder
 
 THRESHOLD = 0.8
 QUERY = "a cure for ill-health pulmonary disease lung infection"
@@ -59,7 +59,7 @@ def test_example_1_flu_and_pneumonia(wordnet: WordNet) -> None:
 
 def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
     topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
-    finder = AttributeFinder(wordnet.lexicon, topics.sensitive, "sensitive", STOPS)
+    finder = attribute_finder(wordnet, topics, "sensitive")
     nlp = build_pipeline(load_identifier_finder(), finder)
     readings = read_texts(nlp, [normalise(QUERY)])
     words = readings.words([normalise(QUERY)])

@@ -10,7 +10,11 @@ from typing import Final
 from tasks.core.digests import digest
 
 PACKAGE: Final = Path(__file__).parent.parent
-LIBRARIES: Final = ("names", "nltk", "numpy", "presidio-analyzer", "scipy", "spacy", "wn")
+LIBRARIES: Final = (
+    *("drug-named-entity-recognition", "faker", "names", "nicknames", "nltk", "numpy"),
+    *("phonenumbers", "presidio-analyzer", "scipy", "spacy", "symspellpy", "wn"),
+)
+DATA: Final = (".py", ".toml", ".tsv", ".txt")
 
 
 @lru_cache(maxsize=1)
@@ -20,6 +24,6 @@ def code_digest() -> str:
     Coarse on purpose: which function a result depends on is hard to say, and a result of older
     code that is taken for one of today's would be wrong for good.
     """
-    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".tsv"))
+    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in DATA)
     contents = [(str(path.relative_to(PACKAGE)), digest(path.read_bytes())) for path in files]
     return digest(contents, [(name, version(name)) for name in LIBRARIES])

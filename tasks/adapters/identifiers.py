@@ -32,6 +32,8 @@ _EDGES = "\"'`()[]{}<>,;:!?*.…"
 _DOTTED = re.compile(r"[^\W_]\.[^\W\d_]{2}")
 _HOST_LIKE = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _IP_LIKE = re.compile(r"[0-9]\.[0-9]+\.[0-9]+\.[0-9]|:[0-9a-f]*:")
+_VERSION = re.compile(r"(?<![a-z])(?:version|ver|v) $")
+_PORT = re.compile(r":[0-9]{1,5}$")
 _IBAN_LIKE = re.compile(r"(?<![a-z0-9])[a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){11,32}")
 
 
@@ -77,8 +79,9 @@ class IdentifierFinder:
             token = text[start:end]
             if "@" in token:
                 yield from _moved(self._presidio.mail(token), start)
-            elif _IP_LIKE.search(token):
-                yield from _moved(self._presidio.ips(token), start)
+            elif _IP_LIKE.search(token) and not _VERSION.search(text, max(0, start - 9), start):
+                # With the port or the path behind it.
+                yield from (Span(start, end, "ip") for _ in self._presidio.ips(token)[:1])
             if _is_link(token) or self._holds_host(token):
                 yield Span(start, end, "url")
         yield from typed_hosts(text)
@@ -124,8 +127,9 @@ class Presidio:
         return [Span(0, len(token), "email")] if len(token) > 1 else []
 
     def ips(self, token: str) -> list[Span]:
-        """IP addresses of both versions."""
-        return _results(self._ip, token, "ip")
+        """IP addresses of both versions, the older also with a port behind it."""
+        host = _PORT.sub("", token) if "." in token else token
+        return _results(self._ip, host, "ip")
 
     def ibans(self, candidate: str) -> list[Span]:
         """Bank account numbers with valid check digits, in groups or not."""

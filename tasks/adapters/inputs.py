@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters.logs.paths import find_files
-from tasks.core.errors import InputError, StillChanging
+from tasks.core.errors import StillChanging, disk_fault
 from tasks.core.records import Longs, QueryLog
 
 
@@ -36,7 +36,7 @@ def fingerprint(name: str) -> Fingerprint:
     try:
         before = stamp(name)
     except OSError as fault:
-        raise InputError(f"cannot read {name}: {fault.strerror}") from None
+        raise disk_fault(f"cannot read {name}: {fault.strerror}", fault) from None
     return Fingerprint(name, content_digest(Path(name)), before)
 
 
@@ -50,7 +50,7 @@ def content_digest(path: Path) -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as fault:
-        raise InputError(f"cannot read {path}: {fault.strerror}") from None
+        raise disk_fault(f"cannot read {path}: {fault.strerror}", fault) from None
 
 
 def stamp(name: str) -> tuple[int, int, int]:

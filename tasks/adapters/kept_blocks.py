@@ -9,11 +9,12 @@ from typing import Final
 from tasks.adapters.cache import BlobCache
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.core.clustering.between import between_sets, costs_between
-from tasks.core.clustering.blocks import compared_sets, cut
+from tasks.core.clustering.blocks import Between, compared_sets, cut
 from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Longs
+from tasks.progress import Progress, silent
 
 NO_LIMIT: Final = 2**62
 """Who only reads evicts nothing."""
@@ -39,22 +40,18 @@ class KeptCosts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedBlocks:
-    """A problem and, for each block of its cut, where the costs between its sets are kept.
-
-    If there are no sources they are not kept, but computed when a block is clustered.
-    """
+    """A problem and, for each block of its cut, where the costs between its sets come from."""
 
     problem: Problem
-    sources: tuple[KeptCosts, ...]
+    sources: tuple[Between, ...]
 
 
 def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
     """Leave the costs to whoever clusters a block: to move them between machines takes longer."""
-    counts = PairCounts(0, 0)
-    for block in cut(problem) if problem.solvable else []:
-        size = len(compared_sets(problem.part(block)))
-        counts += PairCounts(size * (size - 1) // 2, 0)
-    return ComparedBlocks(problem, ()), counts
+    blocks = cut(problem) if problem.solvable else []
+    sizes = [len(compared_sets(problem.part(block))) for block in blocks]
+    pairs = sum(size * (size - 1) // 2 for size in sizes)
+    return ComparedBlocks(problem, (between_sets,) * len(blocks)), PairCounts(pairs, 0)
 
 
 class KeptBlocks:
@@ -66,14 +63,19 @@ class KeptBlocks:
         self._measure = digest("graded", way)
         self._pairs = KeptPairs(cache, self._measure)
 
-    def compare(self, problem: Problem, keys: Keys) -> tuple[ComparedBlocks, PairCounts]:
+    def compare(
+        self, problem: Problem, keys: Keys, progress: Progress = silent
+    ) -> tuple[ComparedBlocks, PairCounts]:
         """Compare the sets of each block, given by their content, as far as that is new."""
         sources, counts = [], PairCounts(0, 0)
-        for block in cut(problem) if problem.solvable else []:
+        blocks = cut(problem) if problem.solvable else []
+        progress(0, len(blocks))
+        for done, block in enumerate(blocks, start=1):
             part = problem.part(block)
             compared = compared_sets(part)
             counts += self._complete(part.part(compared), keys[block[compared]])
             sources.append(KeptCosts(self._store, self._measure, keys[block[compared]]))
+            progress(done, len(blocks))
         return ComparedBlocks(problem, tuple(sources)), counts
 
     def _complete(self, problem: Problem, keys: Keys) -> PairCounts:

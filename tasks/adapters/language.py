@@ -21,7 +21,7 @@ from spacy.symbols import NOUN, PROPN, VERB
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Token
 
-from tasks.adapters.identifiers import IdentifierFinder
+from tasks.adapters.identifiers import KINDS, IdentifierFinder
 from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
 from tasks.core.errors import UsageError
 from tasks.core.lexicon import lexical_key
@@ -44,9 +44,9 @@ class IdentifierComponent:
     finder: IdentifierFinder
 
     def __call__(self, doc: Doc) -> Doc:
-        spans = [(span.start, span.end) for span in self.finder.find(doc.text)]
-        people = [(e.start_char, e.end_char) for e in doc.ents if e.label_ == "PERSON"]
-        doc.user_data[IDENTIFIERS] = sorted({*spans, *people})
+        people = [(e.start_char, e.end_char, "name") for e in doc.ents if e.label_ == "PERSON"]
+        spans = [(span.start, span.end, span.kind) for span in self.finder.find(doc.text)]
+        doc.user_data[IDENTIFIERS] = [*people, *spans]
         return doc
 
 
@@ -61,10 +61,11 @@ class AttributeComponent:
     def __call__(self, doc: Doc) -> Doc:
         items: list[Item] = []
         places: list[tuple[int, int]] = []
-        for hidden, tokens in _runs(doc, doc.user_data[IDENTIFIERS]):
+        for kind, tokens in _runs(doc, doc.user_data[IDENTIFIERS]):
             keys, tags = self._words(tokens, places)
-            if hidden and keys:
-                items.append(Item(" ".join(keys), IDENTIFIER_CONCEPT, length=len(keys)))
+            if kind and keys:
+                concept = IDENTIFIER_CONCEPT + 1 - kind
+                items.append(Item(" ".join(keys), concept, length=len(keys)))
             else:
                 items.extend(self.finder.items(keys, tags))
         doc.user_data[READING] = places, items
@@ -95,16 +96,14 @@ def _word_key(token: str) -> str:
     return key if any(map(str.isalnum, key)) else ""
 
 
-def _runs(doc: Doc, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[bool, Iterable[Token]]]:
-    """Stretches of tokens that are, or are not, part of an identifier."""
+def _runs(doc: Doc, spans: Sequence[tuple[int, int, str]]) -> Iterable[tuple[int, Iterable[Token]]]:
+    """Stretches of tokens that belong to an identifier of one kind (from 1 on), or to none (0)."""
     if not spans:
-        return [(False, doc)]
-
-    def is_hidden(token: Token) -> bool:
-        end = token.idx + len(token)
-        return any(start < end and token.idx < stop for start, stop in spans)
-
-    return groupby(doc, is_hidden)
+        return [(0, doc)]
+    kinds = bytearray(len(doc.text))
+    for start, stop, kind in spans:
+        kinds[start:stop] = bytes([1 + KINDS.index(kind)]) * (stop - start)
+    return groupby(doc, lambda token: max(kinds[token.idx : token.idx + len(token)]))
 
 
 @Language.factory("logveil_identifiers")

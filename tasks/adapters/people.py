@@ -86,6 +86,19 @@ def register(store: Path, folder: Path, release_file: Path, made_by: str) -> Non
     write_private(_pointer_path(store, folder), json.dumps(pointer).encode())
 
 
+def forget(store: Path, folder: Path) -> None:
+    """Forget who stands behind the release of a folder, unless another folder holds the same."""
+    pointer = _pointer_path(store, folder)
+    try:
+        key = str(json.loads(pointer.read_bytes())["release"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    pointer.unlink()
+    others = (other.read_text(encoding="utf-8") for other in pointer.parent.glob("*.json"))
+    if KEY.fullmatch(key) and not any(key in other for other in others):
+        _table_path(store, key).unlink(missing_ok=True)
+
+
 def is_in_place(store: Path, folder: Path, release_file: Path, made_by: str) -> bool:
     """Whether a folder holds, unchanged, what these decisions led to before, and its proof."""
     try:

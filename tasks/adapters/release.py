@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.adapters.disk import sync_folder
-from tasks.core.errors import InputError
+from tasks.core.errors import InputError, disk_fault
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -73,7 +73,7 @@ def open_draft(out: Path, release_format: str) -> Draft:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
     except OSError as fault:
-        raise InputError(f"cannot write to --out {out}: {fault.strerror}") from None
+        raise disk_fault(f"cannot write to --out {out}: {fault.strerror}", fault) from None
     return Draft(folder, out, f"release.{release_format}")
 
 

@@ -26,7 +26,7 @@ def render_report(measures: dict[str, Any]) -> str:
 <h2>Before and after</h2>
 <div class="narrow">{shape(measures)}</div>
 <h2>Figures</h2>
-<div class="figures">{figures(measures)}</div>
+<div class="figures">{"".join(figure.html() for figure in figures(measures))}</div>
 <h2>Rows set aside</h2>
 <div class="narrow">{rejects(measures)}</div>
 <h2>Settings and all measures</h2>

@@ -13,7 +13,7 @@ from typing import Any, Final
 import fsspec
 
 from tasks.adapters.private_files import write_private
-from tasks.core.errors import InputError
+from tasks.core.errors import DiskTrouble, InputError
 
 CHECKSUM_BYTES: Final = 16
 
@@ -74,7 +74,9 @@ class SharedFiles:
 
     def _failed(self, fault: Exception) -> InputError:
         """Network libraries raise what they like; what they say holds no row of a log."""
-        return InputError(f"cannot use --store {self.address}: {type(fault).__name__}: {fault}")
+        lasting = isinstance(fault, PermissionError | FileNotFoundError)
+        kind = InputError if lasting else DiskTrouble
+        return kind(f"cannot use --store {self.address}: {type(fault).__name__}: {fault}")
 
 
 def _checksum(name: str, content: bytes) -> bytes:

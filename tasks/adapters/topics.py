@@ -1,4 +1,7 @@
-"""The file of sensitive topics: TOML, a list of ``[[topic]]`` with name, law and roots."""
+"""The file of sensitive topics: TOML, a list of ``[[topic]]`` with name, law and roots.
+
+Below `roots` all is sensitive, below `named` only what has a name of its own; one may be missing.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     faults = [fault for place, entry in enumerate(entries, 1) for fault in _faults(place, entry)]
     if faults:
         raise UsageError(f"topics file {path}:\n" + "\n".join(faults))
-    return tuple(Topic(e["name"], e["law"], tuple(e["roots"])) for e in entries)
+    return tuple(
+        Topic(e["name"], e["law"], tuple(e.get("roots", ())), tuple(e.get("named", ())))
+        for e in entries
+    )
 
 
 def _faults(place: int, entry: Any) -> list[str]:
@@ -43,7 +49,11 @@ def _faults(place: int, entry: Any) -> list[str]:
         for key in ("name", "law")
         if not isinstance(entry.get(key), str)
     ]
-    roots = entry.get("roots")
-    if not isinstance(roots, list) or not roots or not all(isinstance(r, str) for r in roots):
+    lists = [entry[key] for key in ("roots", "named") if key in entry]
+    if not any(lists) or not all(map(_is_list_of_texts, lists)):
         faults.append(f"topic {place}: roots must be a list of WordNet names")
     return faults
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)

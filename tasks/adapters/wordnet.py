@@ -177,6 +177,7 @@ class SynsetLine:
     offset: int
     first_lemma: str
     parents: tuple[tuple[str, int], ...]
+    is_instance: bool
 
 
 def _compile(data_folder: Path, version: str) -> WordNet:
@@ -189,8 +190,10 @@ def _compile(data_folder: Path, version: str) -> WordNet:
         [sorted({places[parent] for parent in synset.parents}) for synset in synsets],
         root=ROOT,
         version=version,
+        instances=[place for place, synset in enumerate(synsets) if synset.is_instance],
     )
-    table = _lexicon_table(_sense_lines(reader), places, _exceptions(reader))
+    senses = list(_sense_lines(reader))
+    table = _lexicon_table(senses, places, _exceptions(reader), _adjectives(reader, senses))
     return WordNet(taxonomy, Lexicon(table))
 
 
@@ -212,7 +215,7 @@ def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:
                 for at in range(0, 4 * int(fields[4 + 2 * words]), 4)
                 if pointers[at] in ("@", "@i")
             )
-            yield SynsetLine(pos, int(fields[0]), fields[4], parents)
+            yield SynsetLine(pos, int(fields[0]), fields[4], parents, "@i" in pointers)
 
 
 def _name(synset: SynsetLine, reader: Any) -> str:
@@ -232,6 +235,35 @@ def _sense_lines(reader: Any) -> Iterator[tuple[str, str, int, int, int]]:
             yield lexical_key(lemma), pos, int(offset), int(number), int(tags)
 
 
+def _adjectives(
+    reader: Any, senses: Iterable[tuple[str, str, int, int, int]]
+) -> dict[str, tuple[str, int]]:
+    """The noun synset each adjective is derived from, by its first such sense."""
+    numbers = {(key, offset): number for key, pos, offset, number, _ in senses if pos == "other"}
+    found: dict[str, tuple[int, int]] = {}
+    for key, offset, noun in _derived_adjectives(reader):
+        ranked = (numbers.get((key, offset), len(numbers)), noun)
+        if key not in found or ranked[0] < found[key][0]:
+            found[key] = ranked
+    return {key: ("n", noun) for key, (_, noun) in found.items()}
+
+
+def _derived_adjectives(reader: Any) -> Iterator[tuple[str, int, int]]:
+    """Key and synset of an adjective, and the synset of a noun behind it."""
+    with reader.open("data.adj") as stream:
+        for line in stream:
+            if line.startswith(" "):
+                continue  # the licence
+            fields = line.split(" | ")[0].split()
+            words = int(fields[3], 16)
+            pointers = fields[5 + 2 * words :]
+            for at in range(0, 4 * int(fields[4 + 2 * words]), 4):
+                symbol, noun, pos, ends = pointers[at : at + 4]
+                if symbol == "+" and pos == "n":
+                    word = fields[4 + 2 * (int(ends[:2], 16) - 1)].partition("(")[0]
+                    yield lexical_key(word), int(fields[0]), int(noun)
+
+
 def _exceptions(reader: Any) -> list[tuple[str, str]]:
     pairs = [
         (f"{pos}:{lexical_key(form)}", ",".join(lexical_key(base) for base in bases))
@@ -245,6 +277,7 @@ def _lexicon_table(
     lines: Iterable[tuple[str, str, int, int, int]],
     places: dict[tuple[str, int], int],
     exceptions: list[tuple[str, str]],
+    adjectives: dict[str, tuple[str, int]],
 ) -> LexiconTable:
     keys, lengths, nouns, others = [], [], [], []
     senses: list[tuple[int, int]] = []
@@ -258,6 +291,8 @@ def _lexicon_table(
         lengths.append(len(noun_senses) + len(verb_senses))
         others.append(sum(other) if other else -1)
         senses.extend(noun_senses + verb_senses)
+    known = {key for key, length in zip(keys, lengths, strict=True) if length}
+    derived = sorted((key, places[noun]) for key, noun in adjectives.items() if key not in known)
     return LexiconTable(
         keys=np.array(keys, dtype=object),
         sense_offsets=np.cumsum([0, *lengths], dtype=np.int64),
@@ -267,6 +302,8 @@ def _lexicon_table(
         other_tags=np.array(others, dtype=np.int32),
         exception_forms=np.array([form for form, _ in exceptions], dtype=object),
         exception_bases=np.array([base for _, base in exceptions], dtype=object),
+        adjectives=np.array([key for key, _ in derived], dtype=object),
+        adjective_nouns=np.array([concept for _, concept in derived], dtype=np.int32),
     )
 
 

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tasks.core.attributes import IDENTIFIER_CONCEPT
 from tasks.core.distances import concept_distances, paired_distances
+from tasks.core.identifiers.spans import KINDS
 from tasks.core.readings import Readings
 from tasks.core.records import (
     ATTRIBUTE,
@@ -77,6 +78,8 @@ def build_record_table(
     place_of_text[order] = np.arange(len(texts), dtype=np.int32)
     form_of = place_of_text[text_of]
     canonical = np.lexsort((users, times, form_of))
+    identifiers = np.flatnonzero(concepts <= IDENTIFIER_CONCEPT)
+    rows_of_text = np.bincount(text_of, minlength=len(texts))
     doubts = np.bincount(item_text[readings.in_doubt], minlength=len(texts))
     return RecordTable(
         forms=forms,
@@ -89,6 +92,11 @@ def build_record_table(
         words=words,
         fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
         in_doubt=int(doubts[text_of].sum()),
+        identifiers=np.bincount(
+            IDENTIFIER_CONCEPT - concepts[identifiers],
+            weights=rows_of_text[item_text[identifiers]],
+            minlength=len(KINDS),
+        ).astype(np.int64),
     )
 
 
@@ -159,7 +167,7 @@ def _forms(
     new_offsets = np.concatenate(([0], np.cumsum(lengths)))
     places = np.repeat(offsets[order] - new_offsets[:-1], lengths) + np.arange(new_offsets[-1])
     kinds = np.select(
-        [concepts >= 0, concepts == IDENTIFIER_CONCEPT], [ATTRIBUTE, IDENTIFIER], WORD
+        [concepts >= 0, concepts <= IDENTIFIER_CONCEPT], [ATTRIBUTE, IDENTIFIER], WORD
     )
     text = np.repeat(np.arange(len(order)), lengths)
     own_standing = standing[places]

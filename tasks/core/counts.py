@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.clusters import people_per_label
+from tasks.core.identifiers.spans import KINDS
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 from tasks.core.rows import equal_sets, group_by, take_rows
 
@@ -36,6 +37,7 @@ def count_release(
             ),
         },
         "attributes": _count_attributes(table),
+        "identifiers": dict(zip(KINDS, table.identifiers.tolist(), strict=True)),
         "shares": _shares(log, table, release),
         "clusters": _count_clusters(table, clusters),
     }

@@ -6,6 +6,8 @@ program must learn nothing about the people in the log it works on.
 
 from __future__ import annotations
 
+import errno
+
 
 class LogveilError(Exception):
     """Base of all faults that are shown to the user without a traceback."""
@@ -23,6 +25,10 @@ class InputError(LogveilError):
     """The input cannot be read, or the output cannot be written."""
 
     exit_code = 3
+
+
+class DiskTrouble(InputError):
+    """A disk or a network folder does not answer; it may a little later."""
 
 
 class BadLog(InputError):
@@ -49,3 +55,14 @@ class UnexpectedError(LogveilError):
     """A fault of the program itself; carries the place, never the data it stumbled over."""
 
     exit_code = 1
+
+
+MAY_PASS = frozenset(
+    {errno.EIO, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTDOWN}
+    | {errno.ENETDOWN, errno.ENETUNREACH, errno.ECONNRESET}
+)
+
+
+def disk_fault(message: str, fault: OSError) -> InputError:
+    """What to raise for a fault of the disk: trying again helps, or it does not."""
+    return DiskTrouble(message) if fault.errno in MAY_PASS else InputError(message)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.core.records import Ints, Longs, Strings, freeze
+from tasks.core.records import Flags, Ints, Longs, Strings, freeze
 
 PartOfSpeech = Literal["n", "v"]
 
@@ -62,6 +62,8 @@ class LexiconTable:
         noun_counts: how many of the senses of a key are nouns, shape (n,).
         other_tags: tags of the key's adjective and adverb senses, or -1 without any, shape (n,).
         exception_forms, exception_bases: irregular forms, ``n:mice`` → ``mouse``.
+        adjectives, adjective_nouns: adjectives that are no noun or verb, and the noun concept each
+            is derived from, in its first sense that has one: *pregnant*.
     """
 
     keys: Strings
@@ -72,6 +74,8 @@ class LexiconTable:
     other_tags: Ints
     exception_forms: Strings
     exception_bases: Strings
+    adjectives: Strings
+    adjective_nouns: Ints
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -96,6 +100,12 @@ class Lexicon:
         return dict(zip(forms.tolist(), bases.tolist(), strict=True))
 
     @cached_property
+    def nouns_of_adjectives(self) -> dict[str, int]:
+        """The noun concept behind an adjective: *jewish*, *suicidal*."""
+        adjectives, nouns = self.table.adjectives, self.table.adjective_nouns
+        return dict(zip(adjectives.tolist(), nouns.tolist(), strict=True))
+
+    @cached_property
     def longest_by_first_word(self) -> dict[str, int]:
         """For each first word of a multi-word lemma, the number of words of the longest."""
         longest: dict[str, int] = {}
@@ -104,6 +114,13 @@ class Lexicon:
                 first, words = key.split(" ", 1)[0], key.count(" ") + 1
                 longest[first] = max(longest.get(first, 0), words)
         return longest
+
+    def words_of(self, concepts: Flags) -> list[str]:
+        """The single words whose first sense, as noun or else as verb, is one of the concepts."""
+        table = self.table
+        first = np.minimum(table.sense_offsets[:-1], max(0, len(table.senses) - 1))
+        chosen = concepts[table.senses[first]] & (np.diff(table.sense_offsets) > 0)
+        return [key for key in table.keys[chosen].tolist() if " " not in key]
 
     def senses(self, key: str, pos: PartOfSpeech) -> Ints:
         """Concepts of a lemma as noun or verb, most common first; empty if it has none."""

@@ -167,6 +167,7 @@ class RecordTable:
         fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
         in_doubt: mentions of attributes, over all records, that were taken as sensitive although
             a more common reading of the word is not.
+        identifiers: mentions of identifiers, over all records, by kind in the order of KINDS.
     """
 
     forms: QueryForms
@@ -179,6 +180,7 @@ class RecordTable:
     words: Strings = field(repr=False)
     fillers: Flags
     in_doubt: int
+    identifiers: Longs
 
     def __post_init__(self) -> None:
         freeze(self)

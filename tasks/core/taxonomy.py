@@ -28,6 +28,7 @@ class Taxonomy:
             path, without the root, ascending (Eq. 1's T).
         main_parents: the parent on the longest path to the top, or NO_CONCEPT, shape (n,).
         depths: number of steps of that path, shape (n,).
+        instances: concepts that are one thing with a name (*paris*), not a kind (*city*), (n,).
         version: content hash of the files it was built from.
     """
 
@@ -37,6 +38,7 @@ class Taxonomy:
     ancestors: Ints = field(repr=False)
     main_parents: Ints = field(repr=False)
     depths: Ints = field(repr=False)
+    instances: Flags = field(repr=False)
     version: str
 
     def __post_init__(self) -> None:
@@ -95,6 +97,7 @@ def build_taxonomy(
     *,
     root: str,
     version: str,
+    instances: Sequence[int] = (),
 ) -> Taxonomy:
     """Spell out ancestors, main parents and depths from the direct parents of each concept."""
     root_index = names.index(root) if root in names else NO_CONCEPT
@@ -111,6 +114,7 @@ def build_taxonomy(
         ancestors=np.array([concept for row in rows for concept in row], dtype=np.int32),
         main_parents=np.array(main_parents, dtype=np.int32),
         depths=np.array(depths, dtype=np.int32),
+        instances=np.isin(np.arange(len(names)), instances),
         version=version,
     )
 

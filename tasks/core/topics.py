@@ -11,16 +11,24 @@ from tasks.core.errors import UsageError
 from tasks.core.records import Flags, Ints, freeze
 from tasks.core.taxonomy import Taxonomy
 
+Masks = NDArray[np.uint32]
+"""Of every concept the topics it belongs to, one bit each."""
+
 MOST_TOPICS = 31
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic as the user wrote it down."""
+    """One topic as the user wrote it down.
+
+    Of the branches of `roots` every concept is sensitive, of those of `named` only what has a
+    name of its own: *paris*, but not *city*.
+    """
 
     name: str
     law: str
     roots: tuple[str, ...]
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +41,7 @@ class TopicMap:
     """
 
     names: tuple[str, ...]
-    masks: NDArray[np.uint32] = field(repr=False)
+    masks: Masks = field(repr=False)
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -57,7 +65,7 @@ def map_topics(topics: tuple[Topic, ...], taxonomy: Taxonomy) -> TopicMap:
     faults = [
         f"topic {topic.name!r}: WordNet has no concept {root!r}"
         for topic in topics
-        for root in topic.roots
+        for root in (*topic.roots, *topic.named)
         if root not in places
     ]
     if len(topics) > MOST_TOPICS:
@@ -66,6 +74,9 @@ def map_topics(topics: tuple[Topic, ...], taxonomy: Taxonomy) -> TopicMap:
         raise UsageError("\n".join(faults) + "\nroots look like 'disease.n.01'")
     masks = np.zeros(len(taxonomy), dtype=np.uint32)
     for bit, topic in enumerate(topics):
-        roots = np.array([places[root] for root in topic.roots], dtype=np.int32)
-        masks[taxonomy.branches(roots)] |= np.uint32(1 << bit)
+        roots, named = (
+            taxonomy.branches(np.array([places[root] for root in own], dtype=np.int32))
+            for own in (topic.roots, topic.named)
+        )
+        masks[roots | (named & taxonomy.instances)] |= np.uint32(1 << bit)
     return TopicMap(tuple(topic.name for topic in topics), masks)

@@ -9,16 +9,16 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline
+from tasks.adapters.identifiers import KINDS, load_identifier_finder
+from tasks.adapters.language import build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder
+from tasks.core.attributes import IDENTIFIER_CONCEPT
 from tasks.core.choices import Scope
 from tasks.core.errors import UsageError
 from tasks.core.texts import normalise
 from tasks.core.topics import TopicMap, map_topics
-from tests.readings import read_items
+from tests.readings import attribute_finder, read_items
 
 
 class Reader:
@@ -26,7 +26,7 @@ class Reader:
 
     def __init__(self, wordnet: WordNet, topics: TopicMap, scope: Scope, model: str | None) -> None:
         self.names = wordnet.taxonomy.names
-        finder = AttributeFinder(wordnet.lexicon, topics.sensitive, scope, STOPS)
+        finder = attribute_finder(wordnet, topics, scope)
         self.nlp = build_pipeline(load_identifier_finder(), finder, model)
 
     def __call__(self, query: str) -> dict[str, str]:
@@ -35,7 +35,7 @@ class Reader:
         found = {}
         for item in items:
             named = self.names[item.concept] if item.concept >= 0 else ""
-            found[item.words] = "identifier" if item.concept == IDENTIFIER_CONCEPT else named
+            found[item.words] = "identifier" if item.concept <= IDENTIFIER_CONCEPT else named
         return found
 
 
@@ -96,7 +96,13 @@ def test_identifiers_cut_the_query(sensitive: Reader) -> None:
     assert found["jane exampleorg"] == "identifier"
 
 
-@pytest.mark.parametrize(("query", "doubt"), [("marijuana", True), ("pneumonia", False)])
+def test_identifiers_side_by_side_keep_their_kinds(sensitive: Reader) -> None:
+    ((name, code),) = read_items(sensitive.nlp, ["jennifer lawson 90210"])
+    kinds = [KINDS[IDENTIFIER_CONCEPT - item.concept] for item in (name, code)]
+    assert kinds == ["name", "zip"]
+
+
+@pytest.mark.parametrize(("query", "doubt"), [("protest", True), ("pneumonia", False)])
 def test_a_rarer_sensitive_sense_is_marked_as_doubtful(
     sensitive: Reader, query: str, doubt: bool
 ) -> None:

@@ -87,7 +87,10 @@ def test_each_file_becomes_one_release(site: Site, capsys: pytest.CaptureFixture
     for path in site.releases():
         held = {entry.name for entry in path.parent.iterdir()}
         assert held == {"release.tsv", "measures.json", "report.html", "rejects.tsv"}
-        assert json.loads((path.parent / "measures.json").read_text())["verified"] is True
+        measures = json.loads((path.parent / "measures.json").read_text())
+        assert measures["verified"] is True
+        cohesion = measures["figures"]["cohesion"]
+        assert 0 <= min(cohesion) <= max(cohesion) <= 1
     assert_nothing_lost_or_doubled(site, QUERIES)
     assert not [path for path in site.inbox.iterdir() if path.is_file() and path.name[0] != "."]
     assert len(list((site.inbox / "done").iterdir())) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from statistics import fmean
 from typing import Any
@@ -24,13 +25,28 @@ from tasks.adapters.page.svg import picture
 LOW_COHESION = Mark(0.45, "0.45")
 
 
-def figures(measures: dict[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture, or nothing if there is nothing to show, with what one reads off it."""
+
+    title: str
+    says: str
+    drawn: str
+
+    def html(self) -> str:
+        return (
+            f"<figure><h3>{escape(self.title)}</h3>{self.drawn}"
+            f"<figcaption>{escape(self.says)}</figcaption></figure>"
+        )
+
+
+def figures(measures: dict[str, Any]) -> list[Figure]:
     """All figures, in the order in which a reader asks: for the people, the clusters, the loss."""
     drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
-    return "\n".join(draw(measures) for draw in drawn)
+    return [draw(measures) for draw in drawn]
 
 
-def people_per_row(measures: dict[str, Any]) -> str:
+def people_per_row(measures: dict[str, Any]) -> Figure:
     found, k = measures["figures"]["people_per_row"], measures["settings"]["k"]
     rows = sum(found["counts"])
     says = f"{count(rows)} distinct rows are published. {_below(found, k)}"
@@ -49,7 +65,7 @@ def _below(found: dict[str, Any], k: int) -> str:
     return f"None stands for fewer than k = {k} people: left of the dashed line there is nothing."
 
 
-def linkage_risk(measures: dict[str, Any]) -> str:
+def linkage_risk(measures: dict[str, Any]) -> Figure:
     points, risk, k = measures["figures"]["risk"], measures["risk"], measures["settings"]["k"]
     says = (
         "Somebody knows a person’s whole query and picks the person behind it: the chance that "
@@ -70,7 +86,7 @@ def _risk(risk: dict[str, Any], where: str) -> str:
     return f"{mean} on average, {worst} at worst"
 
 
-def random_clusters(measures: dict[str, Any]) -> str:
+def random_clusters(measures: dict[str, Any]) -> Figure:
     found = measures["figures"]["random_clusters"]
     losses = found["random_percent"]
     title = "Information loss against random clusters"
@@ -108,7 +124,7 @@ def _of_what(found: dict[str, Any]) -> str:
     )
 
 
-def loss_by_topic(measures: dict[str, Any]) -> str:
+def loss_by_topic(measures: dict[str, Any]) -> Figure:
     loss = measures["information_loss"]
     by_topic = sorted(loss["by_topic"].items(), key=lambda entry: -entry[1])
     says = (
@@ -120,7 +136,7 @@ def loss_by_topic(measures: dict[str, Any]) -> str:
     return _bars("topics", "Information loss by topic", says, bars)
 
 
-def cohesion(measures: dict[str, Any]) -> str:
+def cohesion(measures: dict[str, Any]) -> Figure:
     points, total = measures["figures"]["cohesion"], measures["clusters"]["count"]
     shares = measures["cohesion"]
     each = (
@@ -138,7 +154,7 @@ def cohesion(measures: dict[str, Any]) -> str:
     return _figure("cohesion", "Cohesion of the clusters", says, shapes)
 
 
-def cluster_sizes(measures: dict[str, Any]) -> str:
+def cluster_sizes(measures: dict[str, Any]) -> Figure:
     found, sizes = measures["figures"]["cluster_sizes"], measures["clusters"]
     k = measures["settings"]["k"]
     says = (
@@ -152,12 +168,14 @@ def cluster_sizes(measures: dict[str, Any]) -> str:
     return _figure("sizes", "Cluster sizes", says, shapes)
 
 
-def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> str:
+def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> Figure:
     shapes = bar_chart(bars, "information loss (100 % = one set for everybody)") if bars else []
     return _figure(name, title, says, shapes, bars_height(bars))
 
 
-def _figure(name: str, title: str, says: str, shapes: Sequence[str], height: float = HEIGHT) -> str:
-    drawn = picture(name, title, says, height, shapes) if shapes else ""
-    caption = escape(says) if shapes else "Nothing to show for this release."
-    return f"<figure><h3>{escape(title)}</h3>{drawn}<figcaption>{caption}</figcaption></figure>"
+def _figure(
+    name: str, title: str, says: str, shapes: Sequence[str], height: float = HEIGHT
+) -> Figure:
+    if not shapes:
+        return Figure(title, "Nothing to show for this release.", "")
+    return Figure(title, says, picture(name, title, says, height, shapes))

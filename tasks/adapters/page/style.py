@@ -10,6 +10,21 @@ DARK = """
   --after: #5aa9ee; --same: #2f6ea6; --before: #ee9a5b; --aside: #77828e; --mark: #ff8aa5;
   --held: #46c286; --partly: #e5ad45; --failed: #ff7b72;
 """
+DRAWING = """
+svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+svg .axis-name { fill: var(--faint); }
+svg .strong { font-weight: 600; }
+svg .halo { paint-order: stroke; stroke: var(--card); stroke-width: 4px; }
+svg .axis { stroke: var(--faint); }
+svg .grid { stroke: var(--rule); }
+svg .mark { stroke: var(--mark); stroke-width: 1.5; stroke-dasharray: 5 4; }
+svg .whisker { stroke: var(--ink); stroke-width: 1.5; }
+svg .after { fill: var(--after); } svg .before { fill: var(--before); }
+svg .same { fill: var(--same); } svg .aside { fill: var(--aside); }
+svg .line { fill: none; stroke-width: 2.5; }
+svg .line.after { stroke: var(--after); }
+svg .line.before { stroke: var(--before); stroke-dasharray: 8 3; }
+"""
 LAYOUT = """
 * { box-sizing: border-box; }
 body { background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
@@ -37,19 +52,6 @@ dd { font-size: 1.75rem; font-weight: 600; margin: 0; font-variant-numeric: tabu
 figure { background: var(--card); margin: 0 0 1rem; padding: 1rem; break-inside: avoid; }
 svg { display: block; width: 100%; height: auto; }
 figure svg { max-width: 34rem; margin: 0 auto .5rem; }
-svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
-svg .axis-name { fill: var(--faint); }
-svg .strong { font-weight: 600; }
-svg .halo { paint-order: stroke; stroke: var(--card); stroke-width: 4px; }
-svg .axis { stroke: var(--faint); }
-svg .grid { stroke: var(--rule); }
-svg .mark { stroke: var(--mark); stroke-width: 1.5; stroke-dasharray: 5 4; }
-svg .whisker { stroke: var(--ink); stroke-width: 1.5; }
-svg .after { fill: var(--after); } svg .before { fill: var(--before); }
-svg .same { fill: var(--same); } svg .aside { fill: var(--aside); }
-svg .line { fill: none; stroke-width: 2.5; }
-svg .line.after { stroke: var(--after); }
-svg .line.before { stroke: var(--before); stroke-dasharray: 8 3; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { border-bottom: 1px solid var(--rule); padding: .25rem .5rem .25rem 0; text-align: right;
   font-weight: 400; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -57,6 +59,8 @@ th:first-child { text-align: left; }
 thead th { color: var(--faint); font-size: .875rem; }
 .narrow { max-width: 40rem; }
 .narrow td { white-space: nowrap; padding-left: .75rem; }
+"""
+ON_TELEPHONE = """
 @media (max-width: 30rem) {
   body { padding: 1rem .75rem 2rem; }
   figure { padding: .75rem .5rem; }
@@ -76,5 +80,7 @@ STYLE = f"""
 :root {{ color-scheme: light dark; {LIGHT} }}
 @media screen and (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}
 {LAYOUT}
+{DRAWING}
+{ON_TELEPHONE}
 @media print {{ :root {{ color-scheme: light; }} {ON_PAPER} }}
 """

@@ -15,6 +15,7 @@ SECTIONS = (
     ("Edition", "edition", "the release among those of its edition"),
     ("Records", "records", "rows; read = published + withheld + rejected"),
     ("Attributes", "attributes", "mentions in all rows; in doubt: a rarer sense is sensitive"),
+    ("Identifiers", "identifiers", "mentions in all rows by kind; none is published"),
     ("Shares", "shares", "parts of the rows read"),
     ("People", "users", "distinct users; without a user column every row counts as a person"),
     ("Words", "words", "words and attributes of all rows, before and after"),

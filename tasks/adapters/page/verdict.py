@@ -36,19 +36,30 @@ KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}
 
 def verdict(measures: dict[str, Any]) -> str:
     """The verdict with what it means and what it does not."""
-    settings, verified = measures["settings"], measures["verified"]
-    guarantee, k = settings["guarantee"], settings["k"]
-    kind = KINDS[guarantee] if verified else "failed"
-    head = f"{'Verified' if verified else 'Not verified'}: {guarantee}, k = {k}."
-    promise = PROMISES[guarantee].format(k=k)
+    kind = KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed"
+    head, promise = verdict_of(measures), promise_of(measures)
     return (
         f'<section class="verdict {kind}"><h2>{escape(head)}</h2><p>{escape(promise)}</p>'
-        f"<p>{escape(_amounts(measures))}</p>{_fate_of_rows(measures)}</section>\n"
+        f"<p>{escape(amounts_of(measures))}</p>{_fate_of_rows(measures)}</section>\n"
         f'{_key_numbers(measures)}\n<p class="aside">{escape(NOT_PROMISED)}</p>'
     )
 
 
-def _amounts(measures: dict[str, Any]) -> str:
+def verdict_of(measures: dict[str, Any]) -> str:
+    """The one line that a reader takes home."""
+    settings = measures["settings"]
+    proven = "Verified" if measures["verified"] else "Not verified"
+    return f"{proven}: {settings['guarantee']}, k = {settings['k']}."
+
+
+def promise_of(measures: dict[str, Any]) -> str:
+    """What the guarantee means."""
+    settings = measures["settings"]
+    return PROMISES[settings["guarantee"]].format(k=settings["k"])
+
+
+def amounts_of(measures: dict[str, Any]) -> str:
+    """How much of the log is in the release."""
     records, users = measures["records"], measures["users"]
     said = (
         f"{count(records['published'])} of {count(records['read'])} rows are published, "

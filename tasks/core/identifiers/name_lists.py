@@ -29,10 +29,15 @@ FUNCTION_WORDS = word_set(
 MODALS = frozenset({"will", "may"})
 BEFORE_MODAL_NAMES = word_set("about and by for from is of or starring to vs was who with")
 STRONG_TITLES = word_set("dr mr mrs prof professor rev reverend")
-WEAK_TITLES = word_set("attorney capt captain col judge lt miss ms officer pastor sen senator sgt")
+WEAK_TITLES = word_set(
+    """attorney capt captain coach col corporal deputy detective judge lieutenant lt mayor miss ms
+    officer pastor principal sen senator sergeant sgt sheriff"""
+)
 TITLES = STRONG_TITLES | WEAK_TITLES
 GENERATIONS = frozenset({"jr", "sr", "ii", "iii"})
-PARTICLES = word_set("da de del della den der di du la le los mac mc st van von")
+PARTICLES = word_set(
+    "abu al ben bin da das de del della den der di dos du el ibn la le los mac mc st ter van von zu"
+)
 # A first name after one of these is part of a place: santa barbara, st john, fort wayne.
 PLACE_PREFIXES = word_set(
     """camp cape east el fort ft glen lake las los mount mt new north point port saint san santa
@@ -54,8 +59,11 @@ TELLING = word_set(
 )
 # Words that often stand beside a name, or beside anything.
 COMPANY = TELLING | word_set(
-    """address age author bio birthday born death died doctor email find is number photos pics
-    pictures search was who"""
+    """address age agent arrest artist author baseball basketball bio birthday blog born class coach
+    college construction death died divorce divorced doctor email engagement family find football
+    golf high hockey homecoming husband in insurance is jail marriage missing murder musician number
+    pastor photographer photos pics pictures plumbing prison registry resume reunion school search
+    soccer teacher trial university was wife who wrestling"""
 )
 # Well known, in no dictionary, and no surname.
 WEB_WORDS = word_set(
@@ -64,16 +72,6 @@ WEB_WORDS = word_set(
     netflix online orkut paypal playlist podcast ringtone ringtones screensaver screensavers
     spyware toyota verizon walmart website websites webcam webcams wikipedia xanga xbox yahoo
     youtube"""
-)
-# Two words each, joined by an underscore.
-BRANDS = word_set(
-    """betty_crocker brooks_brothers calvin_klein charles_schwab christian_dior dean_witter
-    donna_karan dr_pepper dr_scholls ed_hardy eddie_bauer ethan_allen harley_davidson hugo_boss
-    hunter_douglas jack_daniels jackson_hewitt jc_penney jenny_craig jimmy_johns john_deere
-    johns_hopkins kate_spade kelly_services liz_claiborne mary_kay mercedes_benz merrill_lynch
-    michael_kors morgan_stanley mr_clean mr_coffee oscar_mayer papa_johns ralph_lauren
-    russell_stover sara_lee sherwin_williams tommy_bahama tommy_hilfiger vera_bradley
-    wells_fargo"""
 )
 
 PLACE_DISCOUNT = 4.0
@@ -98,6 +96,7 @@ class NameLists:
         name_only: dictionary words that mean nothing but persons.
         places: dictionary words that are the name of a place.
         phrases: fixed expressions of two words, with a blank, that are no private person's name.
+        other_words: words in use that the dictionary lacks and nobody is called by.
     """
 
     first: Mapping[str, float] = field(repr=False)
@@ -106,6 +105,7 @@ class NameLists:
     name_only: AbstractSet[str] = field(default=frozenset(), repr=False)
     places: AbstractSet[str] = field(default=frozenset(), repr=False)
     phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
+    other_words: AbstractSet[str] = field(default=frozenset(), repr=False)
 
     def first_odds(self, word: str) -> float:
         """How much more often the word is a first name than anything else."""
@@ -116,13 +116,19 @@ class NameLists:
         """How much more often the word is a surname than anything else."""
         return self._odds(self.last.get(word, 0.0), word, RAREST_SURNAME)
 
+    def is_name(self, word: str) -> bool:
+        """Whether anybody is called by the word."""
+        return word in self.first or word in self.last
+
     def is_word(self, word: str) -> bool:
-        """Whether the dictionary has the word or what it is a form of."""
-        return word in FUNCTION_WORDS or self._corpus_count(word) is not None
+        """Whether the dictionary has the word or its base form, or people use it otherwise."""
+        if word in FUNCTION_WORDS or word in self.other_words:
+            return True
+        return self._corpus_count(word) is not None
 
     def is_phrase(self, first: str, second: str) -> bool:
         """Whether the two words are a fixed expression or a brand, hence no person."""
-        return f"{first} {second}" in self.phrases or f"{first}_{second}" in BRANDS
+        return f"{first} {second}" in self.phrases
 
     def _odds(self, share: float, word: str, rarest: float) -> float:
         if not share or word in FUNCTION_WORDS or word in WEB_WORDS:

@@ -36,7 +36,16 @@ USUAL_SURNAME = 0.02
 FAMILIAR_FIRST_NAME = 0.1
 """Percent of people that must bear a name for its word to be taken on trust."""
 
+CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.01
+"""Odds and percent that make a pair with an everyday word a name if it is the whole query."""
+
 MOST_COMPANY = 4
+NOT_AROUND = GENERATIONS | STRONG_TITLES
+"""Words that belong to the name beside which they stand."""
+
+LONGEST_ROW = 5
+ROW_ODDS = 5.0
+"""Odds that make a word a name by itself: it is hardly anything else."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
@@ -73,9 +82,14 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
 def _may_hold_name(text: str, lists: NameLists) -> bool:
     """A quick look, for four queries in five hold no word with which a name can begin."""
     keys = [_key(written) for written in _WORD.findall(text)]
-    if "," in text or (len(keys) == 2 and (keys[1] in lists.last or keys[1] in lists.first)):
+    if "," in text or (len(keys) > 1 and _may_follow(keys[0], keys[1], len(keys), lists)):
         return True
     return any(_may_begin(key, lists) for key in keys[:-1])
+
+
+def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
+    """Whether a query may begin with a name that is in no list, or with a surname."""
+    return lists.is_name(after) and (length == 2 or key not in lists.common_words)
 
 
 def _may_begin(key: str, lists: NameLists) -> bool:
@@ -117,8 +131,9 @@ def _name_end(words: Sequence[Word], place: int, lists: NameLists) -> int:
     if word.key in lists.first and _may_start(words, place):
         end = _first_and_last(words, place, lists)
         if end > place:
-            return end
-    return _whole_query(words, place, lists)
+            return _with_more_surnames(words, end, lists)
+    whole = _whole_query(words, place, lists)
+    return whole if whole > place else _row_of_names(words, place, lists)
 
 
 def _may_start(words: Sequence[Word], place: int) -> bool:
@@ -146,7 +161,7 @@ def _first_and_last(words: Sequence[Word], place: int, lists: NameLists) -> int:
 def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
     """Whether a middle name stands here, rather than a surname that another word follows."""
     more = middle + 1 < len(words) and _linked(words, middle, middle + 1)
-    if not more or words[middle].possessive:
+    if not more or words[middle].possessive or words[middle].key in PLACE_PREFIXES:
         return False
     here, after = words[middle].key, words[middle + 1].key
     if here not in lists.first:
@@ -157,8 +172,9 @@ def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
 def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> bool:
     """Whether these two words are first name and surname of a person."""
     given, family = words[first].key, words[last].key
-    named_thing = last + 1 < len(words) and words[last + 1].key in NAMED_THINGS
-    if named_thing or lists.is_phrase(given, family):
+    following = words[last + 1].key if last + 1 < len(words) else ""
+    named_thing = following in NAMED_THINGS or (following and family in PLACE_PREFIXES)
+    if named_thing or family in GENERATIONS or lists.is_phrase(given, family):
         return False
     odds, family_odds = lists.first_odds(given), lists.last_odds(family)
     if not family_odds:
@@ -175,21 +191,24 @@ def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> floa
     surname = _is_surname(words[last].key, lists)
     if around is None or not around <= COMPANY:
         return AMONG_WORDS if surname else math.inf
-    if around & TELLING and lists.first_odds(words[first].key) >= 2:
+    odds = lists.first_odds(words[first].key)
+    if around & TELLING and odds >= 2:
         return 0.0
-    return ALONE if surname else AMONG_WORDS
+    borne = lists.last[words[last].key] >= BORNE_SURNAME
+    plain = not around and odds >= CLEAR_FIRST_NAME and borne
+    return ALONE if surname or plain else AMONG_WORDS
 
 
 def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
     """The other words of the query; None if they are too many for the name to be its subject."""
     if len(words) > last - first + 1 + MOST_COMPANY:
         return None
-    return {word.key for word in (*words[:first], *words[last + 1 :])} - GENERATIONS
+    return {word.key for word in (*words[:first], *words[last + 1 :])} - NOT_AROUND
 
 
 def _is_surname(word: str, lists: NameLists) -> bool:
     """Long lists hold nearly every word (*list*, *tea*): a surname is usual, or no usual word."""
-    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.3
+    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
 
 
 def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
@@ -242,7 +261,7 @@ def _initialled(words: Sequence[Word], place: int, lists: NameLists) -> int:
         return place
     odds = lists.last_odds(words[last].key)
     if words[place].link.startswith(".") or last > place + 1:
-        return last + 1 if odds >= 5 else place
+        return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else place
     usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[place].key not in FUNCTION_WORDS
     around = _around(words, place, last)
     bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
@@ -273,6 +292,56 @@ def _whole_query(words: Sequence[Word], place: int, lists: NameLists) -> int:
         return 2
     usual = lists.last.get(after, 0.0) >= USUAL_SURNAME and lists.last_odds(after) >= 20
     return 2 if usual and after not in lists.places and _is_unknown(here, lists) else place
+
+
+def _row_of_names(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Two to five words that are nothing but names, in any order, at least one a first name.
+
+    So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
+    of its words may be in no list.
+    """
+    here = words[place]
+    hyphened = here.link == "-" and not lists.is_name(here.key)
+    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, place):
+        return place
+    end = place
+    while end < min(place + LONGEST_ROW, len(words)) and _reads_as_name(words, place, end, lists):
+        end += 1
+    while end > place and words[end - 1].key in PARTICLES:
+        end -= 1
+    keys = [word.key for word in words[place:end] if word.key not in PARTICLES]
+    if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
+        return place
+    listed = [key for key in keys if lists.is_name(key)]
+    around = _around(words, place, end - 1)
+    whole = around is not None and around <= COMPANY
+    if whole and listed and len(listed) >= len(keys) - 1:
+        return end
+    first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
+    return end if first and len(listed) == len(keys) else place
+
+
+def _reads_as_name(words: Sequence[Word], first: int, place: int, lists: NameLists) -> bool:
+    """Whether a word is a name or unknown, and nothing but a blank parts it from the one before."""
+    if place > first and not _linked(words, place - 1, place):
+        return False
+    key = words[place].key
+    if place > first and key in PARTICLES:
+        return True
+    if key in lists.places or words[place].possessive:
+        return False
+    odds = max(lists.first_odds(key), lists.last_odds(key))
+    return odds >= ROW_ODDS or _is_unknown(key, lists)
+
+
+def _with_more_surnames(words: Sequence[Word], end: int, lists: NameLists) -> int:
+    """Takes the surnames that follow a name, if they are nothing else: *ana lucia pacheco*."""
+    while end < len(words) and _linked(words, end - 1, end) and not words[end - 1].possessive:
+        key = words[end].key
+        if key in lists.places or lists.is_word(key) or lists.last_odds(key) < ROW_ODDS:
+            break
+        end += 1
+    return end
 
 
 def _is_no_word(word: str, lists: NameLists) -> bool:

@@ -32,21 +32,35 @@ _DATES = re.compile(
 )
 
 _SUFFIXES = (
-    r"alley|ave|avenue|av|blvd|boulevard|cir|circle|court|ct|crossing|dr|drive|expressway|expy|"
-    r"highway|hwy|lane|ln|parkway|pike|pkwy|pl|place|plaza|rd|road|sq|square|st|street|ter|terrace|"
-    r"trail|trl|turnpike|way"
+    r"alley|ave|avenue|av|blvd|boulevard|causeway|cir|circle|court|cres|crescent|crossing|ct|dr|"
+    r"drive|esplanade|expressway|expy|highway|hwy|lane|ln|loop|mews|parkway|pike|pkwy|pl|place|"
+    r"plaza|rd|road|sq|square|st|street|ter|terrace|trail|trl|turnpike|way"
 )
 _STREET_WORD = r"(?:[a-z][a-z'.-]*|[0-9]{1,3}(?:st|nd|rd|th))"
-_QUARTER = r"(?: (?:[ns]?[ew]|[ns])(?![\w-]))?"
+_QUARTER = r"(?: (?:[ns]?[ew]|[ns]|north|south|east|west)(?![\w-]))?"
 _UNIT = r"(?:,? (?:apt|apartment|bldg|lot|suite|ste|unit|#)\.? ?#?[a-z0-9-]{1,6}(?![a-z0-9]))?"
 _STREETS = re.compile(
     rf"(?<![\w/.$-])(?P<house>[0-9]{{1,6}})[a-z]?(?:-[0-9]{{1,4}})?,? "
     rf"(?P<words>(?:{_STREET_WORD} ){{1,4}}?)(?P<suffix>{_SUFFIXES})(?![\w-])\.?{_QUARTER}{_UNIT}"
 )
 _ROADS_AND_BOXES = re.compile(
-    r"(?<![\w/.$-])[0-9]{1,6} (?:[a-z]+ ){0,2}(?:hwy|highway|route|rte|rt|rr) [0-9]{1,4}(?![\w-])"
+    r"(?<![\w/.$-])[0-9]{1,6} (?:[a-z]+ ){0,2}(?:hwy|highway|route|rte|rt|rr|county road|cr|fm) "
+    rf"[0-9]{{1,4}}(?![\w-]){_QUARTER}"
     r"|(?<![\w/.$-])[0-9]{1,6} (?:[nsew]\.? )?broadway(?![\w-])"
+    r"|(?<![\w/.$-])[0-9]{1,6} (?:[nsew]\.?|north|south|east|west) [0-9]{1,3}(?:st|nd|rd|th)(?!\w)"
+    r"|(?<![\w/.$-])[0-9]{1,6} (?:ave|avenue) of (?:the )?[a-z]+"
     r"|(?<![a-z])(?:p\.? ?o\.?|post office) ?box ?#? ?[0-9]+"
+)
+# Streets of other countries: the kind of street before its name or at its end, the number anywhere.
+_KIND_FIRST = (
+    r"(?:rue|calle|via|viale|avenida|chemin|impasse|quai|rua|piazza|paseo|camino)"
+    r"(?: (?:de|du|des|del|della|di|da|do|la|le|les|los|las|l)){0,2} [a-z][a-z'-]*"
+)
+_KIND_LAST = r"[a-z][a-z-]{2,24}(?:strasse|strase|gasse|allee|platz|straat|laan|gatan|vej)"
+_FOREIGN_STREETS = re.compile(
+    rf"(?<![\w/.$-])[0-9]{{1,4}}(?: (?:bis|ter))?,? {_KIND_FIRST}(?![a-z])"
+    rf"|(?<![a-z]){_KIND_FIRST},? [0-9]{{1,4}}[a-z]?(?![\w-])"
+    rf"|(?<![a-z]){_KIND_LAST} [0-9]{{1,4}}[a-z]?(?![\w-])"
 )
 # Words that stand in no street name but between a number and *drive*, *way*, *place* or *st*.
 _NOT_IN_STREETS = word_set(
@@ -61,9 +75,29 @@ _SAINTS = word_set(
 _NUMBER_RUN = re.compile(r"(?<![$€£0-9])\+?\(?[0-9]+(?:[-./ ()]{1,3}[0-9]+)*")
 _MIXED_TOKEN = re.compile(r"(?<![a-z0-9])(?=[0-9]*[a-z])[a-z0-9]+")
 _LABELLED = re.compile(
-    r"(?<![a-z])(?:acct|account|passport|pin|ssn)(?: (?:id|no|num|number))?[.:# ]{1,3}([0-9]{4,})"
+    r"(?<![a-z])(?:acct|account|badge|case|claim|confirmation|employee|imei|invoice|licen[cs]e|medicare|"
+    r"medicaid|member|mrn|order|passport|patient|pin|policy|reservation|ssn|student|tracking|vin)"
+    r"(?: (?:id|no|num|number|is)){0,2}[.:# ]{1,3}([a-z0-9]+(?:-[a-z0-9]+){0,5})(?![a-z0-9])"
 )
+_HYPHENATED = re.compile(r"(?<![a-z0-9-])[a-z0-9]+(?:-[a-z0-9]+)+(?![a-z0-9-])")
+_SIZE = re.compile(r"[0-9]+x[0-9]+")
+# Numbers of things in shops and libraries point to nobody.
+_THINGS = re.compile(
+    r"(?<![a-z])(?:isbn|issn|upc|ean|sku|part|parts|model|item|patent|rfc|version|ver|firmware|build)"
+    r"(?: ?(?:no|num|number|code|13|10))?[.:#]? ?$"
+)
+LONGEST_LABEL = 20
 _ZIP = re.compile(r"(?<![0-9a-z$])(?<![0-9][.,-])[0-9]{5}(?:-[0-9]{4})?(?![0-9a-z]|[.,-][0-9])")
+_UK_AREAS = (
+    r"ab|al|b|ba|bb|bd|bh|bl|bn|br|bs|bt|ca|cb|cf|ch|cm|co|cr|ct|cv|cw|da|dd|de|dg|dh|dl|dn|dt|dy|e|"
+    r"ec|eh|en|ex|fk|fy|g|gl|gu|gy|ha|hd|hg|hp|hr|hs|hu|hx|ig|im|ip|iv|je|ka|kt|kw|ky|l|la|ld|le|ll|"
+    r"ln|ls|lu|m|me|mk|ml|n|ne|ng|nn|np|nr|nw|ol|ox|pa|pe|ph|pl|po|pr|rg|rh|rm|s|sa|se|sg|sk|sl|sm|sn|"
+    r"so|sp|sr|ss|st|sw|sy|ta|td|tf|tn|tq|tr|ts|tw|ub|w|wa|wc|wd|wf|wn|wr|ws|wv|yo|ze"
+)
+_POSTCODE = re.compile(
+    rf"(?<![a-z0-9-])(?:(?:{_UK_AREAS})[0-9][0-9a-z]? ?[0-9][abd-hjlnp-uw-z]{{2}}"
+    r"|[abceghj-nprstvxy][0-9][abceghj-nprstv-z][ -]?[0-9][abceghj-nprstv-z][0-9])(?![a-z0-9-])"
+)
 _PHONE_SHAPES = {(3, 4), (3, 3, 4), (1, 3, 3, 4), (3, 7), (6, 4), (10,), (1, 10)}
 _SSN_SHAPES = {(9,), (3, 2, 4), (3, 6)}
 
@@ -93,8 +127,9 @@ def addresses(text: str) -> Iterator[Span]:
     for match in _STREETS.finditer(text):
         if _is_street(match, text):
             yield Span(match.start(), match.end(), "address")
-    for match in _ROADS_AND_BOXES.finditer(text):
-        yield Span(match.start(), match.end(), "address")
+    for pattern in (_ROADS_AND_BOXES, _FOREIGN_STREETS):
+        for match in pattern.finditer(text):
+            yield Span(match.start(), match.end(), "address")
 
 
 def _is_street(match: re.Match[str], text: str) -> bool:
@@ -106,22 +141,43 @@ def _is_street(match: re.Match[str], text: str) -> bool:
 
 
 def numbers(text: str) -> Iterator[Span]:
-    """Numbers that may point to somebody: zip codes, and whatever is long enough.
+    """Numbers that may point to somebody: postcodes, and whatever is long enough.
 
     Years, model numbers, measures and the like are short: up to four digits are nobody's number,
     unless a word before them says so (*pin 1234*). The kind is a guess by the grouping of digits.
     """
-    for match in _LABELLED.finditer(text):
-        yield Span(match.start(1), match.end(1), "account")
-    for match in _MIXED_TOKEN.finditer(text):
-        if sum(map(str.isdigit, match.group())) >= 6:
-            yield Span(match.start(), match.end(), "account")
-    for match in _ZIP.finditer(text):
-        yield Span(match.start(), match.end(), "zip")
+    yield from _codes(text)
+    for pattern in (_ZIP, _POSTCODE):
+        for match in pattern.finditer(text):
+            yield Span(match.start(), match.end(), "zip")
     for match in _NUMBER_RUN.finditer(text):
         kind = _number_kind(match.group())
-        if kind:
+        if kind and not _is_of_thing(text, match.start()):
             yield Span(match.start(), match.end(), kind)
+
+
+def _codes(text: str) -> Iterator[Span]:
+    """Numbers with letters or hyphens: what a label says is one, else if it has six digits."""
+    for match in _LABELLED.finditer(text):
+        if _digits(match.group(1)) >= 4:
+            yield Span(match.start(1), match.end(1), "account")
+    for match in _HYPHENATED.finditer(text):
+        code = match.group()
+        is_code = any(map(str.isalpha, code)) and _digits(code) >= 6
+        if is_code and not _is_of_thing(text, match.start()):
+            yield Span(match.start(), match.end(), "account")
+    for match in _MIXED_TOKEN.finditer(text):
+        if _digits(match.group()) >= 6 and not _SIZE.fullmatch(match.group()):
+            yield Span(match.start(), match.end(), "account")
+
+
+def _digits(code: str) -> int:
+    return sum(map(str.isdigit, code))
+
+
+def _is_of_thing(text: str, start: int) -> bool:
+    """Whether the words before a number say that it is one of a thing: *part number 12345678*."""
+    return _THINGS.search(text[max(0, start - LONGEST_LABEL) : start]) is not None
 
 
 def _number_kind(run: str) -> str:

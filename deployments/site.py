@@ -1,0 +1,112 @@
+"""Where a stack keeps its things, and what its processes are told.
+
+Everything lies in one private folder (`LOGVEIL_STATE`, or the user's state folder):
+
+    stack.env       settings, one NAME=value a line: PREFECT_… and LOGVEIL_…; private
+    stack.lock      held by the keeper while it runs
+    stack.json      process ids and address, for `status`
+    *.log           of keeper, server and worker
+    prefect/        Prefect's home: its database, unless that is PostgreSQL, and its results
+
+Credentials come from the environment or from `stack.env`, never from a command line, which every
+user of the machine can read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from flows.prefect_environment import DEFAULTS
+from tasks.adapters.private_files import make_private
+from tasks.core.errors import UsageError
+
+ROOT: Final = Path(__file__).parent.parent
+POOL: Final = "logveil"
+HOST: Final = "127.0.0.1"
+OWN_SETTINGS: Final = (
+    *("LOGVEIL_STATE", "LOGVEIL_PORT", "LOGVEIL_DEPLOYMENTS"),
+    *("LOGVEIL_ALERT_URL", "LOGVEIL_TIMEOUT_SECONDS"),
+)
+STACK_DEFAULTS: Final = {
+    **DEFAULTS,
+    "LOGVEIL_PORT": "4200",
+    "LOGVEIL_DEPLOYMENTS": str(ROOT / "deployments" / "prefect.yaml"),
+    # Here the logs are all there is to see.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO",
+    "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+    # The newer page asks a company's server what to measure of its readers, whatever is set.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
+    # Old runs leave the database after 90 days, as events do after 7.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A stack's folder and the settings that hold for it."""
+
+    folder: Path
+    settings: dict[str, str]
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.settings['LOGVEIL_PORT']}"
+
+    @property
+    def deployments(self) -> Path:
+        return Path(self.settings["LOGVEIL_DEPLOYMENTS"]).resolve()
+
+    def environment(self) -> dict[str, str]:
+        """What every process of the stack is told."""
+        told = {
+            **os.environ,
+            **self.settings,
+            "PREFECT_HOME": str(self.folder / "prefect"),
+            "PREFECT_API_URL": f"{self.url}/api",
+        }
+        credential = self.settings.get("PREFECT_SERVER_API_AUTH_STRING")
+        if credential:
+            told["PREFECT_API_AUTH_STRING"] = credential
+        return told
+
+
+def open_site() -> Site:
+    """The site that the environment names; its folder is made if need be.
+
+    Raises:
+        UsageError: the settings cannot be used.
+    """
+    default = platformdirs.user_state_dir("logveil", appauthor=False)
+    folder = Path(os.environ.get("LOGVEIL_STATE") or default).absolute()
+    make_private(folder)
+    given = {name: value for name, value in os.environ.items() if not _is_unknown(name)}
+    settings = {**STACK_DEFAULTS, **_private_settings(folder / "stack.env"), **given}
+    faults = [f"no such setting: {name}" for name in settings if _is_unknown(name)]
+    if not settings["LOGVEIL_PORT"].isdigit():
+        faults.append("LOGVEIL_PORT must be a number")
+    if faults:
+        raise UsageError("\n".join(faults))
+    return Site(folder, settings)
+
+
+def _is_unknown(name: str) -> bool:
+    return name not in OWN_SETTINGS and not name.startswith(("PREFECT_", "DO_NOT_TRACK"))
+
+
+def _private_settings(path: Path) -> dict[str, str]:
+    """The settings of a file that nobody else may read."""
+    if not path.exists():
+        return {}
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise UsageError(f"{path} may hold credentials: chmod 600 {path}")
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
+    if not all(middle for _, middle, _ in pairs):
+        raise UsageError(f"{path}: every line must be NAME=value")
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,164 @@
+"""What a reader sees in a browser: the run in Prefect's UI, its artifacts, the report.
+
+Pictures of every page are kept in `.screenshots/`, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.generated import generated_lines
+from tests.stacks import ROOT, Stack, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.prefect]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PICTURES = ROOT / ".screenshots"
+VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+MISSING_IN_PREFECT = ("/ico/undefined.svg", "/favicon.ico", "/favicon-dark.ico")
+"""Small pictures that Prefect 3.8.8's own page asks for in vain."""
+AT_HOME = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "file:")
+each_view = pytest.mark.parametrize(("scheme", "width"), VIEWS)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(
+            f"no browser: none of {', '.join(BROWSERS)} is installed (apt install chromium)"
+        )
+    with sync_playwright() as driver:
+        # As root, as in most containers, Chromium starts without its sandbox only.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        running = driver.chromium.launch(executable_path=found, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    made = Stack(tmp_path_factory.mktemp("pages"))
+    made.prepare(store / "wordnet")
+    made.up()
+    try:
+        header, rows = generated_lines(6000, 500, 9)
+        made.drop("log.tsv", header + "".join(rows))
+        wait_for("a release", lambda: made.flow_runs("Completed") and made.done())
+        yield made
+    finally:
+        made.run("down")
+
+
+@pytest.fixture(scope="module")
+def run(stack: Stack) -> dict[str, Any]:
+    """The run that has published."""
+
+    def published() -> list[dict[str, Any]]:
+        runs = stack.flow_runs("Completed")
+        return [run for run in runs if "released" in (run["state"]["message"] or "")]
+
+    return wait_for("the run to end", published)[0]
+
+
+class Visit:
+    """A page in one colour scheme and width, and what its console complained of."""
+
+    def __init__(self, browser: Browser, scheme: Any, width: int) -> None:
+        self._name = f"{scheme}-{width}"
+        self._width = width
+        size: Any = {"width": width, "height": 900}
+        self.page: Page = browser.new_page(color_scheme=scheme, viewport=size)
+        # Prefect's page does not ask the browser; its own switch is kept there.
+        self.page.add_init_script(f"localStorage.setItem('color-scheme', '\"{scheme}\"')")
+        self.complaints: list[str] = []
+        self.page.on("pageerror", lambda fault: self.complaints.append(str(fault)))
+        self.page.on("console", self._listen)
+        self.page.on("request", self._watch)
+
+    def _listen(self, message: Any) -> None:
+        if message.type == "error" and not message.location["url"].endswith(MISSING_IN_PREFECT):
+            self.complaints.append(f"{message.text} {message.location['url']}")
+
+    def _watch(self, request: Any) -> None:
+        if not request.url.startswith(AT_HOME):
+            self.complaints.append(f"asks {request.url}")
+
+    def make_tall(self, height: int) -> None:
+        """Show at once what would be scrolled to."""
+        self.page.set_viewport_size({"width": self._width, "height": height})
+
+    def keep(self, name: str, *, whole: bool = False) -> None:
+        PICTURES.mkdir(exist_ok=True)
+        self.page.screenshot(path=PICTURES / f"{name}-{self._name}.png", full_page=whole)
+
+
+@pytest.fixture
+def visit(browser: Browser, scheme: str, width: int) -> Iterator[Visit]:
+    made = Visit(browser, scheme, width)
+    yield made
+    made.page.close()
+
+
+def overflow(page: Page) -> int:
+    """Pixels by which a page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
+
+@each_view
+def test_the_report(visit: Visit, stack: Stack) -> None:
+    (report,) = stack.out.glob("edition-*/release-*/report.html")
+    visit.page.goto(report.as_uri())
+    drawn = visit.page.locator("figure svg")
+    assert drawn.count() == 6
+    for place in range(6):
+        box = drawn.nth(place).bounding_box()
+        assert box is not None
+        assert box["width"] > 250
+        assert box["height"] > 60
+        shapes = "rect, line, circle, polyline"
+        assert drawn.nth(place).locator(shapes).count() > 3
+    visit.keep("report", whole=True)
+    assert overflow(visit.page) <= 0
+    assert visit.complaints == []
+
+
+@each_view
+def test_the_run_page(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
+    visit.page.goto(f"{stack.url}/runs/flow-run/{run['id']}")
+    visit.page.get_by_text(run["name"]).first.wait_for()
+    visit.page.get_by_text("Completed").first.wait_for()
+    # The phases are drawn on a canvas, whose parts cannot be waited for.
+    visit.page.wait_for_timeout(6000)
+    visit.keep("run")
+    visit.page.goto(f"{stack.url}/artifacts")
+    visit.page.get_by_text("cluster-progress").first.wait_for()
+    visit.page.wait_for_timeout(1000)
+    visit.keep("artifacts")
+    assert visit.complaints == []
+
+
+@each_view
+def test_the_artifacts_of_the_run(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
+    shown = stack.artifacts(run)
+    for key, says in {
+        "release": "Every published row",
+        "measures": "rows published",
+        "phases": "form clusters of k people",
+    }.items():
+        visit.page.goto(f"{stack.url}/artifacts/artifact/{shown[key]['id']}")
+        visit.page.get_by_text(says).first.wait_for()
+        pictures = visit.page.locator("img[src^='data:image/svg+xml']")
+        assert pictures.count() == (6 if key == "release" else 0)
+        for place in range(pictures.count()):
+            assert pictures.nth(place).evaluate("picture => picture.naturalWidth") > 250
+        visit.make_tall(4200 if key == "release" else 900)
+        visit.page.wait_for_timeout(500)
+        visit.keep(f"artifact-{key}")
+    assert visit.complaints == []

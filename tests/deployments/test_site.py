@@ -1,0 +1,164 @@
+"""What a stack is told, what it deploys, and what it refuses."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import yaml
+
+from deployments.keeper import Child, is_kept, make_inboxes
+from deployments.pool import POOL, runs_with_a_process
+from deployments.site import ROOT, open_site
+from deployments.stack import main, parser
+from tasks.core.errors import UsageError
+
+SHIPPED = ROOT / "deployments" / "prefect.yaml"
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("LOGVEIL_PORT", "LOGVEIL_DEPLOYMENTS", "PREFECT_SERVER_API_AUTH_STRING"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LOGVEIL_STATE", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def write_settings(state: Path, *lines: str, mode: int = 0o600) -> Path:
+    state.mkdir(mode=0o700, exist_ok=True)
+    path = state / "stack.env"
+    path.write_text("\n".join(lines))
+    path.chmod(mode)
+    return path
+
+
+def test_settings_come_from_the_private_file_and_the_environment_before_it(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_settings(
+        state, "# a comment", "", "LOGVEIL_PORT=4300", "PREFECT_SERVER_API_AUTH_STRING = a:b=c"
+    )
+    site = open_site()
+    assert site.url == "http://127.0.0.1:4300"
+    told = site.environment()
+    assert told["PREFECT_API_AUTH_STRING"] == "a:b=c"
+    assert told["PREFECT_API_URL"] == "http://127.0.0.1:4300/api"
+    assert told["PREFECT_HOME"] == str(state / "prefect")
+    assert told["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
+    monkeypatch.setenv("LOGVEIL_PORT", "4301")
+    assert open_site().url == "http://127.0.0.1:4301"
+    assert state.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("LOGVEIL_PROT=1", "no such setting: LOGVEIL_PROT"),
+        ("PATH=/tmp", "no such setting: PATH"),
+        ("LOGVEIL_PORT=high", "LOGVEIL_PORT must be a number"),
+        ("LOGVEIL_PORT", "every line must be NAME=value"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(
+    state: Path, line: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_settings(state, line)
+    assert main(["status"]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_credentials_that_others_may_read_are_refused(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_settings(state, "PREFECT_SERVER_API_AUTH_STRING=admin:hidden", mode=0o640)
+    assert main(["up"]) == 2
+    told = capsys.readouterr().err
+    assert f"chmod 600 {path}" in told
+    assert "hidden" not in told
+
+
+def test_a_stack_that_does_not_run(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 1
+    assert main(["down"]) == 0
+    assert not is_kept(open_site())
+    assert "does not run" in capsys.readouterr().out
+
+
+def test_a_port_that_somebody_uses_is_refused(
+    state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as somebody:
+        somebody.bind(("127.0.0.1", 0))
+        somebody.listen()
+        monkeypatch.setenv("LOGVEIL_PORT", str(somebody.getsockname()[1]))
+        assert main(["up"]) == 3
+    assert "choose another LOGVEIL_PORT" in capsys.readouterr().err
+    assert not is_kept(open_site())
+
+
+def test_the_shipped_deployments() -> None:
+    told = {each["name"]: each for each in yaml.safe_load(SHIPPED.read_text())["deployments"]}
+    assert set(told) == {"adhoc", "inbox"}
+    assert told["inbox"]["schedules"] == [{"cron": "*/5 * * * *"}]
+    assert told["inbox"]["concurrency_limit"] == {"limit": 1, "collision_strategy": "CANCEL_NEW"}
+    for each in told.values():
+        assert each["work_pool"] == {"name": POOL}
+        module, _, flow = each["entrypoint"].rpartition(".")
+        assert f"def {flow}(" in (ROOT / f"{module.replace('.', '/')}.py").read_text()
+
+
+def test_inboxes_are_made_private(tmp_path: Path) -> None:
+    inbox = tmp_path / "new" / "incoming"
+    deployments = tmp_path / "prefect.yaml"
+    deployments.write_text(
+        f"deployments: [{{name: a, parameters: {{inbox: {inbox}}}}}, {{name: b}}]"
+    )
+    make_inboxes(deployments)
+    assert inbox.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("content", ["", "- a", "deployments: 3", "{", "deployments: [a]"])
+def test_a_file_without_deployments_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "prefect.yaml").write_text(content)
+    with pytest.raises(UsageError, match="lists no deployments"):
+        make_inboxes(tmp_path / "prefect.yaml")
+    with pytest.raises(UsageError, match="No such file"):
+        make_inboxes(tmp_path / "missing.yaml")
+
+
+def test_a_run_is_alive_as_long_as_a_process_works_on_it(tmp_path: Path) -> None:
+    run = uuid4()
+    for number, told in enumerate(
+        [f"A=1\0PREFECT__FLOW_RUN_ID={run}\0B=2", f"NOT_PREFECT__FLOW_RUN_ID={uuid4()}", ""]
+    ):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "environ").write_text(told)
+    (tmp_path / "7").mkdir()
+    assert runs_with_a_process(tmp_path) == {run}
+
+
+def test_what_ends_is_started_again_after_a_pause(state: Path) -> None:
+    child = Child("worker", ("this",), open_site())
+    assert child.keep()
+    assert child.process is not None
+    child.process.wait()
+    assert not child.keep()
+    child.starts = [time.monotonic() - 5]
+    assert child.keep()
+    child.end()
+    assert child.pid is None
+    assert "import this" not in (state / "worker.log").read_text()
+    assert (state / "worker.log").stat().st_mode & 0o077 == 0
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--help"])
+    told = capsys.readouterr().out
+    assert "python -m deployments.stack up" in told
+    assert "LOGVEIL_DEPLOYMENTS" in told
+    assert sys.executable not in told

@@ -1,0 +1,1 @@
+"""Detection measured on labelled queries: `python -m tests.detection`."""

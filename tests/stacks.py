@@ -1,0 +1,169 @@
+"""A real stack for tests: server, pool and worker on loopback, in a folder of their own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from deployments.pool import RUN_ID
+
+ROOT = Path(__file__).parent.parent
+SECONDS_BETWEEN_RUNS = 15
+PATIENCE = 300
+"""Seconds after which something that should happen is taken not to; machines may be slow."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(what: str, happened: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+    """What happened, once it has."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = happened()
+        if found:
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"waited {seconds} s in vain for {what}")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack that runs, or can be started."""
+
+    folder: Path
+    extra: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+
+    @property
+    def inbox(self) -> Path:
+        return self.folder.parent / f"{self.folder.name}-incoming"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "published"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def prepare(self, wordnet: Path) -> None:
+        """Everything the shipped deployments say, but for paths and the schedule."""
+        (self.folder / "store").mkdir(mode=0o700)
+        (self.folder / "store" / "wordnet").symlink_to(wordnet)
+        told = yaml.safe_load((ROOT / "deployments" / "prefect.yaml").read_text())
+        (inbox,) = (each for each in told["deployments"] if each["name"] == "inbox")
+        store = str(self.folder / "store")
+        inbox["parameters"] = {
+            "inbox": str(self.inbox),
+            "settle": 0,
+            "settings": {"out": str(self.out), "store": store},
+        }
+        inbox["schedules"] = [{"interval": SECONDS_BETWEEN_RUNS}]
+        (self.folder / "prefect.yaml").write_text(yaml.safe_dump(told))
+
+    def environment(self) -> dict[str, str]:
+        return {
+            **{name: value for name, value in os.environ.items() if "PREFECT" not in name},
+            "HOME": str(self.folder / "home"),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "guard"), str(ROOT)]),
+            "LOGVEIL_NETWORK_NOTES": str(self.folder / "network.txt"),
+            "LOGVEIL_STATE": str(self.state),
+            "LOGVEIL_PORT": str(self.port),
+            "LOGVEIL_DEPLOYMENTS": str(self.folder / "prefect.yaml"),
+            **self.extra,
+        }
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "deployments.stack", command],
+            cwd=ROOT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def up(self) -> None:
+        done = self.run("up")
+        assert done.returncode == 0, done.stdout + done.stderr + self.log("keeper")
+
+    def down(self) -> None:
+        done = self.run("down")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def log(self, name: str) -> str:
+        path = self.state / f"{name}.log"
+        return path.read_text() if path.exists() else ""
+
+    def note(self) -> dict[str, Any]:
+        noted: dict[str, Any] = json.loads((self.state / "stack.json").read_text())
+        return noted
+
+    def ask(self, path: str, body: dict[str, Any] | None = None, credential: str = "") -> Any:
+        """The API's answer to a POST, or to a GET if there is nothing to send."""
+        request = urllib.request.Request(
+            f"{self.url}/api/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        if credential:
+            token = base64.b64encode(credential.encode()).decode()
+            request.add_header("Authorization", f"Basic {token}")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def flow_runs(self, *names: str) -> list[dict[str, Any]]:
+        """The runs in these states, the latest first."""
+        states = {"flow_runs": {"state": {"name": {"any_": list(names)}}}}
+        found = self.ask("flow_runs/filter", {**states, "sort": "START_TIME_DESC"})
+        assert isinstance(found, list)
+        return found
+
+    def artifacts(self, run: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """The artifacts of a run by key."""
+        of_run = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        return {each["key"]: each for each in self.ask("artifacts/filter", of_run)}
+
+    def drop(self, name: str, content: str) -> None:
+        """Put a file into the inbox, whole."""
+        (self.inbox / f"{name}.part").write_text(content)
+        (self.inbox / f"{name}.part").rename(self.inbox / name)
+
+    def released(self) -> list[str]:
+        return sorted(path.parent.name for path in self.out.glob("edition-*/release-*/release.tsv"))
+
+    def done(self) -> list[str]:
+        return sorted(path.name[13:] for path in (self.inbox / "done").glob("*"))
+
+    def kill_flow_runs(self) -> int:
+        """SIGKILL every process of this stack that works on a flow run."""
+        killed, mark = 0, f"LOGVEIL_STATE={self.state}".encode()
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):
+                told = path.read_bytes()
+                if mark in told.split(b"\0") and RUN_ID.search(told):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    killed += 1
+        return killed
