@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tasks.workbench import PHASES
+from tests.bench.runs import WORKER_MEMORY
 from tests.bench.tables import markdown_table
 from tests.bench.watched import MEGABYTE
 
@@ -28,6 +29,8 @@ LOGS: Final = {"AOL, 36 million": 36_000_000, "1 billion": 1_000_000_000}
 WORKERS: Final = (2, 16, 64)
 MACHINES: Final = (64, 256, 1024)
 """Gigabytes of the machine of the flow."""
+ON_DASK: Final = "Prefect, dask"
+"""The kind of the runs on Dask."""
 FLOW: Final = "main_process_peak_memory_mb"
 MOST_ROWS: Final = 2**31
 """Rows of a log are numbered by 32 bits."""
@@ -103,13 +106,11 @@ def _logs(results: Mapping[str, Any], scope: str) -> str:
 
 def _workers(dask: Mapping[str, Any]) -> str:
     header = ("queries", "scope", "limit of a worker, MB", "its peak, MB", "shared files, MB")
+    limit = round(WORKER_MEMORY * GIGABYTE / MEGABYTE)
     rows = (
-        (
-            *(found[name] for name in ("size", "scope")),
-            round(found["worker_limit_gb"] * GIGABYTE / MEGABYTE),
-            *(found[name] for name in ("worker_peak_mb", "shared_mb")),
-        )
-        for found in dask["dask"]
+        (run["size"], run["scope"], limit, run["largest_child_mb"], run["shared_mb"])
+        for run in dask["runs"]
+        if run["kind"] == ON_DASK
     )
     return markdown_table(header, rows)
 
@@ -118,7 +119,7 @@ def _limits(results: Mapping[str, Any], dask: Mapping[str, Any]) -> str:
     """What breaks first, and what is left room for."""
     cold = sizing_of(results["runs"], "cold", "all")
     fits = ", ".join(f"{cold.most_queries(FLOW, size) / 1e6:,.0f} in {size:,}" for size in MACHINES)
-    shared = sizing_of(dask["runs"], "Prefect, dask", "all")
+    shared = sizing_of(dask["runs"], ON_DASK, "all")
     files = ", ".join(f"{shared.gigabytes('shared_mb', LOGS[name]):,.0f} ({name})" for name in LOGS)
     return (
         "What breaks first is the memory of the flow, which holds the log and its records: so many "
