@@ -17,6 +17,7 @@ from prefect.states import Completed, Failed
 
 from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
+from flows.dask_engine import engine_of
 from flows.release import make_release
 from flows.run_page import RunPage
 from flows.screen import Screen
@@ -67,7 +68,8 @@ def anonymise(settings: Settings) -> dict[str, Any]:
     """One release; the parameters that Prefect stores are paths and numbers."""
     page = _page()
     try:
-        return make_release(Workbench(settings, page.progress), TaskRunner(page), page)
+        with engine_of(settings) as chosen:
+            return make_release(Workbench(chosen, page.progress), TaskRunner(page), page)
     except LogveilError as fault:
         return _failed(fault)
 
@@ -78,9 +80,10 @@ def anonymise_inbox(
 ) -> dict[str, Any]:
     """Release the complete files of an inbox."""
     page = _page()
-    order = Order(settings, Path(inbox), edition, settle)
     try:
-        outcome = InboxRun(order, TaskRunner(page), page).run()
+        with engine_of(settings) as chosen:
+            order = Order(chosen, Path(inbox), edition, settle)
+            outcome = InboxRun(order, TaskRunner(page), page).run()
     except LogveilError as fault:
         return _failed(fault)
     if outcome.failed:
@@ -89,6 +92,7 @@ def anonymise_inbox(
 
 
 def _page() -> RunPage:
+    # Not in the flows: Dask is sent their code, and a context variable cannot be sent.
     return RunPage(_SCREEN.get() or Screen(quiet=True, stderr=True))
 
 

@@ -15,6 +15,7 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "workers": int,
     "keep_editions": int,
     "store_limit": float,
+    "worker_memory": float,
 }
 
 
@@ -36,6 +37,7 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
     people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
     people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     add_reading_options(parser)
+    _add_engine_options(parser)
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -54,11 +56,26 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
     )
-    files.add_argument("--store", metavar="DIR", help=f"private cache ({default_store()})")
+    files.add_argument(
+        "--store", metavar="DIR", help=f"private cache, or s3://… with Dask ({default_store()})"
+    )
     files.add_argument(
         "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
     )
     files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
+
+
+def _add_engine_options(parser: argparse.ArgumentParser) -> None:
+    engine = parser.add_argument_group("past one machine")
+    engine.add_argument(
+        "--runner",
+        metavar=_choice("runner"),
+        help="who does the work of --workers: processes of this machine (local), or Dask",
+    )
+    engine.add_argument(
+        "--dask-address", metavar="URL", help="of the scheduler, tcp://…:8786 (a cluster here)"
+    )
+    engine.add_argument("--worker-memory", metavar="GB", help="of each Dask worker (2)")
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:
@@ -73,6 +90,8 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
             chosen[name] = _convert(name, value)
         except UsageError as fault:
             faults.append(str(fault))
+    if getattr(arguments, "bare", False) and chosen.get("runner") == "dask":
+        faults.append("runner dask is one of Prefect's: leave out --bare")
     try:
         settings = Settings(**chosen)
     except UsageError as fault:

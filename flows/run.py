@@ -28,6 +28,7 @@ examples:
   python -m flows.run aol/*.txt.gz --k 10 --out r10   AOL files, ten people behind every record
   python -m flows.run log.csv --columns user=uid,query=q,time=ts
   python -m flows.run log.jsonl --scope all --bare    all nouns and verbs; without Prefect
+  python -m flows.run /nfs/logs --runner dask --dask-address tcp://10.0.0.5:8786 --store s3://b/p
 
 in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, rejects.tsv
 
@@ -72,7 +73,11 @@ def _prepare_workers(settings: Settings) -> None:
     from tasks.adapters.logs.paths import total_size
     from tasks.workers import prepare_workers
 
-    if settings.workers > 1 and total_size(settings.logs) >= LARGE_LOG:
+    if (
+        settings.runner == "local"
+        and settings.workers > 1
+        and total_size(settings.logs) >= LARGE_LOG
+    ):
         prepare_workers()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tasks.core.errors import InputError, LogveilError, VerificationFailed
-from tasks.settings import default_store
+from tasks.settings import default_store, private_folder
 
 if TYPE_CHECKING:
     # Loaded late where they are used, so that --help answers at once.
@@ -173,8 +173,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     option(
         "--store",
-        type=Path,
-        default=Path(default_store()),
+        type=lambda store: Path(private_folder(store)),
+        default=default_store(),
         metavar="DIR",
         help="the private store the release was made with (default: %(default)s)",
     )

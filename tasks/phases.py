@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tasks.adapters import people
 from tasks.adapters import release as release_files
 from tasks.adapters.inputs import Fingerprint, record_ids
-from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks
+from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks, left_to_compare
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.adapters.kept_readings import KeptReadings
 from tasks.adapters.kept_set_pairs import KeptSetPairs
@@ -43,7 +43,6 @@ from tasks.core.figures import distributions
 from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.pairs import SetPairs, least_set_pairs
 from tasks.core.random_clusters import Scene, compare_with_random
-from tasks.core.readings import Readings
 from tasks.core.records import Clusters, Floats, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.published import dissolve_bare, place_attributes
@@ -59,9 +58,9 @@ from tasks.core.verification.clauses import Promise
 from tasks.knowledge import topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
-from tasks.reading import FEWEST_TO_SHARE, Manner, read_in_shards
 from tasks.settings import Settings
-from tasks.workers import are_prepared, running_blocks
+from tasks.unread import Unread
+from tasks.workers import running_blocks
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -120,7 +119,8 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
     """
     texts, text_of = distinct_texts(log.texts)
     kept = KeptReadings(memory.cache, memory.secret, way_of_reading(settings))
-    readings = kept.read(texts, lambda new: _read_texts(settings, memory, new, progress))
+    unread = Unread(settings, memory, log, texts, text_of, progress)
+    readings = kept.read(texts, unread.read)
     return build_record_table(
         texts,
         readings,
@@ -132,17 +132,6 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
-
-
-def _read_texts(
-    settings: Settings, memory: Memory, texts: Sequence[str], progress: Progress
-) -> Readings:
-    manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
-    shared = are_prepared() or len(texts) >= FEWEST_TO_SHARE
-    workers = settings.workers if shared else 1
-    with running_blocks(workers) as run:
-        stop_words(memory.cache, run)
-        return read_in_shards(manner, texts, run, progress)
 
 
 @contained
@@ -159,9 +148,12 @@ def compare(
         return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
-    keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
-    pairs_of_blocks = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
-    blocks, records = pairs_of_blocks.compare(problem, keys, progress)
+    if settings.runner == "dask":
+        blocks, records = left_to_compare(problem)
+    else:
+        keys = row_keys(table.sets.offsets, table.sets.concepts, memory.secret)
+        kept = KeptBlocks(Path(settings.store), memory.cache, way_of_comparing(settings))
+        blocks, records = kept.compare(problem, keys, progress)
     return Comparison(distances, None, blocks, attributes, records)
 
 

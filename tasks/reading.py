@@ -1,27 +1,42 @@
 """Texts read in shards, by this process or by several: the same readings in the same order.
 
 A process that reads has to import spaCy and to load WordNet and the name lists first; therefore
-few texts are read by one process.
+few texts are read by one process. Processes on other machines are not sent texts: they are told
+in which rows of the log to find them, and look there themselves.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from tasks.adapters.querylog import texts_at
 from tasks.containment import contained
 from tasks.core.choices import Scope
+from tasks.core.errors import UsageError
 from tasks.core.readings import Readings, join_readings
+from tasks.core.records import Longs, QueryLog
 from tasks.core.runs import Run
+from tasks.core.texts import normalise
 from tasks.knowledge import topic_map, wordnet
+from tasks.memory import way_of_reading
 from tasks.progress import Progress
+from tasks.settings import default_store
 
 SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
 """With fewer texts, more processes take longer to import spaCy than they save, unless they have."""
+
+SHARDS_PER_WORKER: Final = 4
+BEFORE_READING: Final = 0.7
+"""Gigabytes that a worker takes before it has read a text: spaCy, WordNet, the name lists."""
+BYTES_PER_TEXT: Final = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,64 @@ def _watched(shards: Iterator[Readings], total: int, progress: Progress) -> Iter
         done += len(shard)
         progress(done, total)
         yield shard
+
+
+def texts_per_shard(gigabytes: float, texts: int, workers: int) -> int:
+    """Texts that one worker reads at a time: some shards for each, none beyond its memory."""
+    fitting = int((gigabytes - BEFORE_READING) * 1e9 / BYTES_PER_TEXT)
+    return max(SHARD, min(fitting, -(-texts // (SHARDS_PER_WORKER * workers))))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where texts stand: in some rows, ascending, of a file that all machines can read."""
+
+    file: str
+    format: str
+    columns: dict[str, str]
+    rows: Longs
+
+
+def read_where_they_stand(
+    manner: Manner, way: str, places: Sequence[Place], run: Run, progress: Progress
+) -> Readings:
+    """What each text says, in the order of the places.
+
+    Args:
+        way: a digest of all that decides how texts are read, for other machines to compare.
+    """
+    total = sum(len(place.rows) for place in places)
+    topics = manner.topics and os.path.abspath(manner.topics)
+    manner = replace(manner, store=os.path.abspath(manner.store), topics=topics)
+    shards = run(read_place, ((manner, way, place) for place in places))
+    return join_readings(list(_watched(shards, total, progress)))
+
+
+def places_of(
+    log: QueryLog, records: Longs, most: int, *, format: str, columns: dict[str, str]
+) -> list[Place]:
+    """Where the texts of some records stand, ordered by file and row; at most so many a place."""
+    origins, rows = log.origins[records], log.rows[records]
+    found = []
+    for origin in np.unique(origins).tolist():
+        own = np.sort(rows[origins == origin])
+        for start in range(0, len(own), most):
+            part = own[start : start + most]
+            found.append(Place(os.path.abspath(log.sources[origin]), format, columns, part))
+    return found
+
+
+@contained
+def read_place(manner: Manner, way: str, place: Place) -> Readings:
+    """Read the texts that stand in some rows; runs in a worker."""
+    own = manner if Path(manner.store).is_dir() else replace(manner, store=default_store())
+    if way != way_of_reading(own):
+        raise UsageError(
+            "a Dask worker would read texts in another way than the flow: WordNet, the file of "
+            "--topics or the model of --spacy-model differ"
+        )
+    found = texts_at(place.file, place.rows.tolist(), format=place.format, columns=place.columns)
+    return read_shard(own, [normalise(text) for text in found])
 
 
 @contained

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, get_args
 
 import platformdirs
 
-from tasks.core.choices import Distance, Guarantee, Method, Scope
+from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope
 from tasks.core.errors import UsageError
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -20,14 +21,28 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "distance": get_args(Distance),
     "format": ("auto", "aol", "csv", "tsv", "jsonl", "parquet"),
     "release_format": ("tsv", "parquet"),
+    "runner": get_args(Runner),
 }
 COLUMN_ROLES = ("user", "query", "time")
+LEAST_MEMORY = 1.0
+"""Gigabytes of a worker that reads texts, or that clusters the largest block."""
 SAMPLE_LOG = Path(__file__).parent.parent / "flows" / "data" / "sample_log.tsv"
 
 
 def default_store() -> str:
     """The user's cache folder."""
     return platformdirs.user_cache_dir("logveil", appauthor=False)
+
+
+def private_folder(store: str) -> str:
+    """The folder of this machine for what a store does not share: all of it, unless it is an URL.
+
+    Of a store at an URL only what shards exchange lies there. The ledger, the secret, the tables
+    of people and the cache are in a folder of the user's that is found by the URL.
+    """
+    if "://" not in store:
+        return store
+    return str(Path(default_store()) / "stores" / hashlib.sha256(store.encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True)
@@ -52,9 +67,18 @@ class Settings:
     store: str = field(default_factory=default_store)
     store_limit: float = 10.0
     keep_editions: int = 0
+    shared: str = ""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    runner: Runner = "local"
+    dask_address: str | None = None
+    worker_memory: float = 2.0
 
     def __post_init__(self) -> None:
+        # Only here: from now on `store` is a folder, and `shared` an URL or a folder.
+        here = os.path.abspath(os.path.join(self.store, "shards"))
+        shared = self.shared or (self.store if "://" in self.store else here)
+        object.__setattr__(self, "shared", shared)
+        object.__setattr__(self, "store", private_folder(self.store))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
         if faults:
             raise UsageError("\n".join(faults))
@@ -80,6 +104,11 @@ class Settings:
             faults.append(f"keep_editions must be 0 (all) or more, not {self.keep_editions}")
         if self.workers < 1:
             faults.append(f"workers must be at least 1, not {self.workers}")
+        if self.worker_memory < LEAST_MEMORY:
+            faults.append(
+                f"worker_memory must be at least {LEAST_MEMORY} GB, not {self.worker_memory}: "
+                "a block of clusters needs as much"
+            )
         return faults
 
     def _fit_faults(self) -> list[str]:
@@ -87,6 +116,12 @@ class Settings:
         faults = [f"columns: no such role {role!r}, use user, query, time" for role in unknown]
         if not self.logs:
             faults.append("name at least one log file, folder or glob")
+        if self.dask_address and self.runner != "dask":
+            faults.append("dask_address is for runner dask alone")
+        if "://" in self.shared and self.runner != "dask":
+            faults.append("a store at an URL is for runner dask alone")
+        if self.shared.startswith(("http:", "https:")) or "@" in self.shared.partition("/")[2]:
+            faults.append("store: an URL like s3://bucket/prefix, without any credentials in it")
         return faults
 
     @property
@@ -99,5 +134,7 @@ class Settings:
 
     def published(self) -> dict[str, Any]:
         """The settings that belong in a report: what was done, not where on this machine."""
-        private = ("logs", "out", "store", "store_limit", "keep_editions", "workers")
+        where = ("logs", "out", "store", "shared", "store_limit", "keep_editions")
+        engine = ("workers", "runner", "dask_address", "worker_memory")
+        private = (*where, *engine)
         return {name: value for name, value in asdict(self).items() if name not in private}

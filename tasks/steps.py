@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from prefect import State, get_run_logger, task
+from prefect.cache_policies import NO_CACHE
 
+from tasks import shards
 from tasks.core.errors import DiskTrouble
 from tasks.workbench import PHASES, Workbench
 
@@ -74,3 +76,18 @@ def run_step(bench: Workbench, phase: str) -> None:
 @task(name="publish", task_run_name="publish", persist_result=False, log_prints=False)
 def publish(bench: Workbench, measures: dict[str, Any]) -> None:
     bench.publish(measures)
+
+
+@task(
+    name="shard",
+    task_run_name="{function}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    log_prints=False,
+    retries=2,
+    retry_delay_seconds=[2, 20],
+    retry_condition_fn=_may_pass,
+)
+def shard(address: str, code: str, function: str, names: list[str]) -> None:
+    """Some calls of a phase; its arguments are names of files, its results lie in others."""
+    shards.work(address, code, function, names)

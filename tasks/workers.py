@@ -12,7 +12,9 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from importlib import import_module
 from itertools import islice
 from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
@@ -24,6 +26,20 @@ WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 
 IMPORTED: Final = ("tasks.reading", "tasks.adapters.language", "presidio_analyzer")
+
+
+Elsewhere = Callable[[], AbstractContextManager[Run]]
+_ELSEWHERE: ContextVar[Elsewhere | None] = ContextVar("elsewhere", default=None)
+
+
+@contextmanager
+def blocks_run(elsewhere: Elsewhere) -> Iterator[None]:
+    """Let blocks be run in other ways than by processes of this one."""
+    token = _ELSEWHERE.set(elsewhere)
+    try:
+        yield
+    finally:
+        _ELSEWHERE.reset(token)
 
 
 class _Prepared:
@@ -48,9 +64,20 @@ def prepare_workers() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def imported() -> None:
+    """Import what workers need, in a worker that was not forked from a prepared process."""
+    for name in IMPORTED:
+        import_module(name)
+
+
 @contextmanager
 def running_blocks(workers: int) -> Iterator[Run]:
-    """Run blocks here, or in some processes: same results in the same order."""
+    """Run blocks here, or in some processes, or elsewhere: same results in the same order."""
+    elsewhere = _ELSEWHERE.get()
+    if elsewhere is not None:
+        with elsewhere() as run:
+            yield run
+        return
     if workers == 1:
         yield here
         return

@@ -17,6 +17,7 @@ DOORS = {
     "prefect": {
         "flows/anonymise.py",
         "flows/comparison.py",
+        "flows/dask_engine.py",
         "flows/run_page.py",
         "tasks/steps.py",
         "tasks/comparison_steps.py",
@@ -25,6 +26,10 @@ DOORS = {
     "spacy": {"tasks/adapters/language.py"},
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
     "diskcache": {"tasks/adapters/cache.py"},
+    "fsspec": {"tasks/adapters/shared_files.py"},
+    "prefect_dask": {"flows/dask_engine.py"},
+    "dask": {"flows/dask_engine.py"},
+    "distributed": {"flows/dask_engine.py"},
     "rapidfuzz": {"tasks/core/methods/syntactic.py"},
     "matplotlib": {"tasks/adapters/comparison/canvas.py", "tasks/adapters/comparison/figures.py"},
     "anonypyx": {"tasks/adapters/comparison/peers.py"},

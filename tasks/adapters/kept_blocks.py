@@ -9,7 +9,7 @@ from typing import Final
 from tasks.adapters.cache import BlobCache
 from tasks.adapters.kept_pairs import KeptPairs, PairCounts
 from tasks.core.clustering.between import between_sets, costs_between
-from tasks.core.clustering.blocks import compared_sets, cut
+from tasks.core.clustering.blocks import Between, compared_sets, cut
 from tasks.core.clustering.problem import Problem
 from tasks.core.costs import Costs
 from tasks.core.digests import Keys, digest
@@ -40,10 +40,18 @@ class KeptCosts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedBlocks:
-    """A problem and, for each block of its cut, where the costs between its sets are."""
+    """A problem and, for each block of its cut, where the costs between its sets come from."""
 
     problem: Problem
-    sources: tuple[KeptCosts, ...]
+    sources: tuple[Between, ...]
+
+
+def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
+    """Leave the costs to whoever clusters a block: to move them between machines takes longer."""
+    blocks = cut(problem) if problem.solvable else []
+    sizes = [len(compared_sets(problem.part(block))) for block in blocks]
+    pairs = sum(size * (size - 1) // 2 for size in sizes)
+    return ComparedBlocks(problem, (between_sets,) * len(blocks)), PairCounts(pairs, 0)
 
 
 class KeptBlocks:

@@ -13,7 +13,8 @@ from tasks.core.digests import Keys, byte_keys, digest
 from tasks.core.readings import Readings, join_readings
 from tasks.core.records import Longs
 
-Read = Callable[[Sequence[str]], Readings]
+Read = Callable[[Longs], Readings]
+"""Reads some of the texts, given by their places."""
 MOST_BLOCKS: Final = 16
 """So many blocks are searched one after the other; more are joined into one."""
 
@@ -34,7 +35,7 @@ class KeptReadings:
         new = np.flatnonzero(places < 0)
         if not len(new):
             return known.take(places)
-        read = read_new([texts[index] for index in new.tolist()])
+        read = read_new(new)
         self._keep(keys[new], read)
         places[new] = len(known) + np.arange(len(new))
         return join_readings([known, read]).take(places)

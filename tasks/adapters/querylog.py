@@ -22,7 +22,7 @@ from tasks.adapters.logs.files import LogStream, attempt, open_log
 from tasks.adapters.logs.formats import FORMATS, Table, open_table
 from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
-from tasks.adapters.logs.values import judge
+from tasks.adapters.logs.values import judge, text_of
 from tasks.core.digests import byte_keys
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs, QueryLog
@@ -75,6 +75,28 @@ def read_logs(
                 harvest.add(index, open_table(stream, found, mapping), stream)
         harvest.meter.end_file(sizes[index])
     return harvest.query_log()
+
+
+def texts_at(
+    file: str, rows: Sequence[int], *, format: str, columns: Mapping[str, str]
+) -> list[str]:
+    """The query texts of some rows of a file that were accepted, by their numbers, ascending.
+
+    Raises:
+        InputError: if one of them is not there.
+    """
+    wanted = frozenset(rows)
+    found = sniff(file, columns) if format == "auto" else format
+    texts = []
+    with open_log(file) as stream:
+        for number, row in open_table(stream, found or "", columns).rows:
+            if number in wanted and not isinstance(row, str):
+                texts.append(text_of(row[1]) or "")
+            if number >= rows[-1]:
+                break
+    if len(texts) != len(rows):
+        raise InputError(f"{file} is not what it was when the flow read it: run again later")
+    return texts
 
 
 def _check_options(format: str, mapping: Mapping[str, str]) -> None:

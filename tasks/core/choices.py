@@ -15,3 +15,6 @@ Method = Literal["adaptive", "paper", "mdav", "vmdav"]
 
 Guarantee = Literal["strict", "terms", "paper"]
 """What a release promises."""
+
+Runner = Literal["local", "dask"]
+"""Where shards run: in processes of this machine, or on Dask."""

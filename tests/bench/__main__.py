@@ -26,7 +26,7 @@ from tests.bench.tables import NOTES_STUB, notes_of, rendered
 from tests.bench.watched import RunFailed
 from tests.bench.wordnet import preparation_seconds
 
-PARTS: Final = ("growth", "batch", "workers", "nltk", "peers", "sample")
+PARTS: Final = ("growth", "batch", "workers", "dask", "nltk", "peers", "sample")
 SIZES: Final = (10_000, 100_000, 1_000_000)
 SMALL_LOG: Final = 10_000
 """Queries of the log for the parts that need some, but not many."""
@@ -37,6 +37,8 @@ parts:
             (same --out); how the time grows from size to size
   batch     95 % of the log, then all of it on the same store, against the cold run of all
   workers   one worker and two at 100,000 queries (or the next size below)
+  dask      under Prefect, processes of its own and a Dask cluster on this machine: time, bytes, and
+            the memory of a worker
   nltk      distances against a straight loop over NLTK and over Python sets, results equal
   peers     the same step by other programs; AnonyPyx only with --peers
   sample    start-up: the shipped sample with --bare, under Prefect, and an empty Prefect flow
@@ -161,7 +163,10 @@ def _steps(options: argparse.Namespace, runs: Runs) -> Iterator[tuple[str, Calla
 def _steps_of_size(
     options: argparse.Namespace, runs: Runs, size: int, scope: str
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    made = {"growth": runs.growth, "batch": runs.batch, "workers": runs.compare_workers}
+    made = {
+        **{"growth": runs.growth, "batch": runs.batch},
+        **{"workers": runs.compare_workers, "dask": runs.on_dask},
+    }
     for part, step in made.items():
         here = part != "workers" or size == size_for_workers(options.sizes)
         if part in options.only and here:

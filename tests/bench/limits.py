@@ -1,4 +1,4 @@
-"""The limits of issues 4 and 5, each beside what was measured."""
+"""The limits of issues 4, 5 and 9, each beside what was measured."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Claim(NamedTuple):
 
 def judged_limits(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every limit on which something was measured."""
-    measured = (_cold, _again, _growth, _batch, _workers, _nltk, _sample)
+    measured = (_cold, _again, _growth, _batch, _workers, _dask, _nltk, _sample)
     claims = [claim.judged() for part in measured for claim in part(content)]
     return [*claims, *_equalities(content)]
 
@@ -104,6 +104,15 @@ def _workers(content: Mapping[str, Any]) -> Iterator[Claim]:
             yield Claim(what, found["ratios"]["together"], 0.65)
 
 
+def _dask(content: Mapping[str, Any]) -> Iterator[Claim]:
+    for found in content.get("dask", []):
+        if found["size"] >= LARGE:
+            name = _named("dask", found)
+            yield Claim(f"{name}: wall time, part of the plain run's", found["wall"], 1.3)
+            limit = round(found["worker_limit_gb"] * GIGABYTE / MEGABYTE)
+            yield Claim(f"{name}: peak MB of a worker", found["worker_peak_mb"], limit)
+
+
 def _nltk(content: Mapping[str, Any]) -> Iterator[Claim]:
     if found := content.get("nltk"):
         straight = found["attributes"]["straight_pair_loop"]["ratio"]
@@ -122,7 +131,7 @@ def _sample(content: Mapping[str, Any]) -> Iterator[Claim]:
 
 def _equalities(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What must be the same, whatever the size."""
-    for part in ("batch", "workers"):
+    for part in ("batch", "workers", "dask"):
         for found in content.get(part, []):
             yield _equal(f"{_named(part, found)}: same bytes", found["same_bytes"])
     for kind in ("attributes", "records", "records_of_different_sets"):

@@ -14,6 +14,8 @@ from tests.bench.results import Results
 
 PARALLEL: Final = ("analyse", "cluster")
 WORKERS_SIZE: Final = 100_000
+WORKER_MEMORY: Final = 2.0
+"""Gigabytes of a Dask worker, the default."""
 
 Run = dict[str, Any]
 
@@ -90,6 +92,29 @@ class Runs:
         store = fresh_store(self._store, self.prepared)
         kind = f"{count} worker{'s' if count > 1 else ''}"
         return self._run(Order(kind, log.size, scope, log.whole, store, self._out, count))
+
+    def on_dask(self, size: int, scope: str) -> None:
+        """The same number of workers under Prefect, as processes of its own and as Dask's."""
+        log = generated_log(self.folder, size)
+        dask, plain = (self._under_prefect(log, scope, kind) for kind in ("dask", "local"))
+        found = {
+            **{"size": size, "scope": scope, "same_bytes": same_bytes([plain, dask])},
+            "wall": ratio(dask["wall_seconds"], plain["wall_seconds"]),
+            "cpu": ratio(dask["cpu_seconds"], plain["cpu_seconds"]),
+            "phases": phase_ratios(dask["seconds"], plain["seconds"], PARALLEL),
+            **{"worker_peak_mb": dask["largest_child_mb"], "worker_limit_gb": WORKER_MEMORY},
+            "shared_mb": dask["shared_mb"],
+        }
+        self.results.add("dask", found)
+
+    def _under_prefect(self, log: Log, scope: str, runner: str) -> Run:
+        self._forget_stores()
+        store = fresh_store(self._store, self.prepared)
+        memory = ("--worker-memory", str(WORKER_MEMORY))
+        engine = ("--runner", runner, *(memory if runner == "dask" else ()))
+        kind = f"Prefect, {runner}"
+        files = log.size, scope, log.whole, store, self._out
+        return self._run(Order(kind, *files, self.workers, engine))
 
     @property
     def _store(self) -> Path:

@@ -126,6 +126,20 @@ def _workers(found: Sequence[Mapping[str, Any]]) -> str:
     return markdown_table(header, rows)
 
 
+def _dask(found: Sequence[Mapping[str, Any]]) -> str:
+    times = ("analyse", "cluster", "wall", "CPU")
+    header = ("queries", "scope", *times, "peak MB of a worker", "same bytes")
+    rows = (
+        (
+            *(each[name] for name in ("size", "scope")),
+            *(each["phases"][name] for name in ("analyse", "cluster")),
+            *(each[name] for name in ("wall", "cpu", "worker_peak_mb", "same_bytes")),
+        )
+        for each in found
+    )
+    return markdown_table(header, rows)
+
+
 def _nltk(found: Mapping[str, Any]) -> str:
     header = ("step", "pairs", "ours s", "theirs s", "ratio", "equal")
     return markdown_table(header, [*_attribute_rows(found["attributes"]), *_record_rows(found)])
@@ -180,6 +194,7 @@ SECTIONS: Final[Mapping[str, tuple[str, Callable[[Any], str]]]] = {
     "growth": ("Growth of cold runs, less WordNet: factor (exponent)", _growth),
     "batch": ("A batch of 5 %, as part of the cold run of the whole", _batch),
     "workers": ("Two workers, as part of one worker's time", _workers),
+    "dask": ("Dask on one machine, as part of the plain run's time under Prefect", _dask),
     "nltk": ("Against straight implementations", _nltk),
     "peers": ("Peers", _peers),
     "sample": ("Start-up", _sample),

@@ -65,16 +65,20 @@ class Problem:
         return self.users[self.user_offsets[index] : self.user_offsets[index + 1]]
 
     def part(self, chosen: Longs) -> Problem:
-        """The problem of some of the sets, with the distances of their concepts only."""
+        """The problem of some of the sets, with the distances of their concepts only.
+
+        Users are numbered anew, in the same order: parts cannot be joined by them.
+        """
         offsets, places = take_rows(self.costs.offsets, chosen)
         used, classes = np.unique(self.costs.classes[places], return_inverse=True)
         squares = self.costs.squares[np.ix_(used, used)]
         user_offsets, user_places = take_rows(self.user_offsets, chosen)
+        users = np.unique(self.users[user_places], return_inverse=True)[1]
         return Problem(
             costs=SetCosts(offsets, classes.astype(np.int32), squares),
             counts=self.counts[chosen],
             user_offsets=user_offsets,
-            users=self.users[user_places],
+            users=users.astype(np.int32),
             paths=self.paths[used],
             k=self.k,
             l=self.l,

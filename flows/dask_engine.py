@@ -1,0 +1,114 @@
+"""Shards on Dask: prefect-dask schedules them, moves them and starts lost ones again.
+
+Whatever is here runs inside a Prefect flow. The phases stay in the process of the flow; what they
+hand to `running_blocks` becomes Prefect tasks on the workers of a Dask cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any, Final
+
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from tasks import steps
+from tasks.adapters.shared_files import SharedFiles
+from tasks.core.errors import InputError, UsageError
+from tasks.core.runs import Run
+from tasks.settings import Settings
+from tasks.shards import SharedRun, Submit, Waiting
+from tasks.workers import blocks_run, imported
+
+FOR_OUR_WORK: Final = {
+    # By default workers give every freed megabyte back at once, and get it again for the next
+    # array; and a thread of theirs looks every 10 ms at what they do.
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+    "distributed.worker.profile.enabled": False,
+}
+
+
+@contextmanager
+def engine_of(settings: Settings) -> Iterator[Settings]:
+    """Run the blocks of a flow where its settings say; gives them with the workers there are."""
+    if settings.runner == "local":
+        yield settings
+        return
+    with _api_for_workers(), _connected(settings) as runner:
+        # A cluster that grows on demand may have none yet.
+        workers = sum(runner.client.nthreads().values()) or settings.workers
+        submit = _Submit(runner)
+        with blocks_run(lambda: _shared_run(settings, submit, workers)):
+            yield replace(settings, workers=workers)
+
+
+@contextmanager
+def _shared_run(settings: Settings, submit: Submit, workers: int) -> Iterator[Run]:
+    run = SharedRun(SharedFiles(settings.shared), submit, workers)
+    yield run
+    # Not if it failed: the next run goes on from there.
+    run.forget()
+
+
+class _Submit:
+    """Submits shards as tasks of the flow in which this is made, not of the phase that asks.
+
+    Privacy-critical: prefect-dask sends the context of a task along, with the arguments of the
+    task around it, and a phase is given the whole log.
+    """
+
+    def __init__(self, runner: Any) -> None:
+        self._runner = runner
+        self._flow = copy_context()
+
+    def __call__(self, address: str, code: str, function: str, names: list[str]) -> Waiting:
+        given = {"address": address, "code": code, "function": function, "names": names}
+        waiting: Waiting = self._flow.run(self._runner.submit, steps.shard, given)
+        return waiting
+
+
+@contextmanager
+def _connected(settings: Settings) -> Iterator[Any]:
+    """prefect-dask's task runner, with workers that get ready while the flow reads the log."""
+    try:
+        import dask
+        from distributed import fire_and_forget
+        from prefect_dask.task_runners import DaskTaskRunner
+    except ImportError:
+        raise UsageError("runner dask needs more packages: pip install 'logveil[dask]'") from None
+    with dask.config.set(FOR_OUR_WORK), DaskTaskRunner(**_cluster(settings)) as runner:
+        try:
+            client = runner.client
+        except OSError as fault:
+            raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
+        for worker in client.nthreads():
+            fire_and_forget(client.submit(imported, workers=[worker], pure=False))
+        yield runner
+
+
+def _cluster(settings: Settings) -> dict[str, Any]:
+    """The cluster that is there, or one on this machine."""
+    if settings.dask_address:
+        return {"address": settings.dask_address}
+    own = {
+        "n_workers": settings.workers,
+        "threads_per_worker": 1,
+        "memory_limit": f"{settings.worker_memory}GB",
+        # Its dashboard would be open to whoever reaches this machine.
+        "dashboard_address": None,
+    }
+    return {"cluster_kwargs": own}
+
+
+@contextmanager
+def _api_for_workers() -> Iterator[None]:
+    """Tell workers which server the flow uses; each would start an embedded one of its own."""
+    if PREFECT_API_URL.value():
+        yield
+        return
+    from prefect.server.api.server import SubprocessASGIServer
+
+    with temporary_settings({PREFECT_API_URL: SubprocessASGIServer().api_url}):
+        yield

@@ -1,0 +1,93 @@
+"""Values as bytes, to be read by another process of the same program: no pickle.
+
+Whoever can write to a shared store could plant a pickle that runs where it is read. So what
+travels is a tree of plain values beside its arrays; the classes and functions that it names are
+looked up among those of `tasks`, and a class must be a dataclass.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+OWN: Final = "tasks."
+TREE: Final = "tree"
+
+
+def pack(value: Any) -> bytes:
+    """A value made of plain ones, arrays, dataclasses and functions of `tasks`."""
+    arrays: list[np.ndarray[Any, Any]] = []
+    tree = json.dumps(_packed(value, arrays), sort_keys=True).encode()
+    buffer = io.BytesIO()
+    named = {str(number): array for number, array in enumerate(arrays)}
+    np.savez(buffer, allow_pickle=False, **{TREE: np.frombuffer(tree, dtype=np.uint8)}, **named)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes) -> Any:
+    """What was packed; anything that `pack` would not have written is refused."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return _unpacked(json.loads(archive[TREE].tobytes()), archive)
+
+
+def name_of(item: Any) -> str:
+    """A function or class of `tasks` as it is named in packed values."""
+    name = f"{item.__module__}:{item.__qualname__}"
+    if not name.startswith(OWN) or "<" in name:
+        raise TypeError(f"{name} cannot be found by another process")
+    return name
+
+
+def named(name: str) -> Any:
+    """The function or dataclass of a name."""
+    module, _, own_name = name.partition(":")
+    if not module.startswith(OWN) or not own_name.isidentifier():
+        raise TypeError("not a name of this program")
+    found = getattr(import_module(module), own_name)
+    if not isinstance(found, FunctionType) and not is_dataclass(found):
+        raise TypeError(f"{name} is no function or dataclass")
+    return found
+
+
+def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [_packed(each, arrays) for each in value]}
+    if isinstance(value, dict):
+        return {"dict": [[key, _packed(each, arrays)] for key, each in value.items()]}
+    if isinstance(value, FunctionType):
+        return {"function": name_of(value)}
+    if not is_dataclass(value):
+        raise TypeError(f"{type(value).__name__} cannot be packed")
+    content = [_packed(getattr(value, entry.name), arrays) for entry in fields(value)]
+    return {"object": name_of(type(value)), "fields": content}
+
+
+def _unpacked(tree: Any, arrays: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = ((kind, own) for kind, own in tree.items() if kind != "fields")
+    match kind:
+        case "array":
+            return arrays[str(content)]
+        case "list":
+            return [_unpacked(each, arrays) for each in content]
+        case "tuple":
+            return tuple(_unpacked(each, arrays) for each in content)
+        case "dict":
+            return {key: _unpacked(each, arrays) for key, each in content}
+        case "function":
+            return named(content)
+        case "object":
+            return named(content)(*(_unpacked(each, arrays) for each in tree["fields"]))
+    raise TypeError("not written by this program")

@@ -1,0 +1,347 @@
+"""Shards give the results of one process, whoever runs them, and exchange nothing that tells."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flows.dask_engine import _Submit
+from flows.release import BareRunner, make_release
+from flows.run import main
+from flows.screen import Screen
+from tasks import shards
+from tasks.adapters.code import code_digest
+from tasks.adapters.packing import name_of, pack, unpack
+from tasks.adapters.querylog import read_logs, texts_at
+from tasks.adapters.shared_files import SharedFiles
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.between import between_sets
+from tasks.core.clustering.problem import Problem
+from tasks.core.costs import SetCosts
+from tasks.core.errors import InputError, UsageError
+from tasks.core.runs import Run
+from tasks.reading import Manner, Place, places_of, read_place, texts_per_shard
+from tasks.settings import SAMPLE_LOG, Settings, private_folder
+from tasks.shards import SharedRun, Submit, work
+from tasks.workbench import Workbench
+from tasks.workers import blocks_run
+from tests.test_privacy import assert_no_canary, canary_log, contents
+from tests.test_workers import problem_of_many_blocks
+
+
+@dataclass
+class Here:
+    """An engine that does the work at once, in this process."""
+
+    done: int = 0
+
+    def __call__(self, *given: Any) -> SimpleNamespace:
+        work(*given)
+        self.done += 1
+        return SimpleNamespace(result=lambda: None)
+
+
+@contextmanager
+def sharing(files: SharedFiles, submit: Submit) -> Iterator[Run]:
+    """As the Dask engine does it, but what was exchanged stays."""
+    yield SharedRun(files, submit, 2)
+
+
+def released(settings: Settings, submit: Submit | None = None) -> bytes:
+    """The bytes of a release, made in one process or with the files of shards."""
+    screen = Screen(quiet=True, stderr=True)
+    if submit is None:
+        make_release(Workbench(settings), BareRunner(), screen)
+    else:
+        with blocks_run(lambda: sharing(SharedFiles(settings.shared), submit)):
+            make_release(Workbench(settings), BareRunner(), screen)
+    out = Path(settings.out)
+    return (out / "release.tsv").read_bytes() + (out / "rejects.tsv").read_bytes()
+
+
+# Values as bytes
+
+
+def same(left: Any, right: Any) -> bool:
+    if isinstance(left, np.ndarray):
+        return left.dtype == right.dtype and np.array_equal(left, right)
+    if isinstance(left, Problem | SetCosts):
+        return all(same(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
+    return type(left) is type(right) and bool(left == right)
+
+
+@pytest.fixture
+def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    monkeypatch.setattr("tasks.core.clustering.blocks.LARGEST_BLOCK", 20)
+    return problem_of_many_blocks()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        (1, "text", 2.5, True, [None, ("a",)], {"user": "1"}),
+        between_sets,
+        Manner("store", None, "all", None),
+        np.array([b"\x00key"], dtype="S16"),
+    ],
+    ids=["none", "plain", "function", "dataclass", "array"],
+)
+def test_what_was_packed_comes_out(value: Any) -> None:
+    assert same(unpack(pack(value)), value)
+
+
+def test_a_problem_comes_out_and_has_one_name(problem: Problem) -> None:
+    content = pack((problem, between_sets))
+    assert same(unpack(content)[0], problem)
+    assert pack((problem, between_sets)) == content
+
+
+@pytest.mark.parametrize("value", [lambda: None, object(), SharedFiles, Path("/")])
+def test_what_another_process_could_not_read_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError):
+        pack(value)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b'{"function": "shutil:rmtree"}',
+        b'{"function": "tasks.shards:SharedRun"}',
+        b'{"function": "tasks.shards:work.__globals__"}',
+        b'{"object": "subprocess:Popen", "fields": ["true"]}',
+    ],
+)
+def test_what_was_planted_is_not_called(tree: bytes) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, tree=np.frombuffer(tree, dtype=np.uint8))
+    with pytest.raises(TypeError):
+        unpack(buffer.getvalue())
+
+
+def test_a_pickle_is_not_read() -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, tree=np.array([{"planted": 1}], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        unpack(buffer.getvalue())
+
+
+def test_users_are_numbered_anew_in_each_part(problem: Problem) -> None:
+    """Who holds all parts cannot tell which of their users are the same."""
+    chosen = np.arange(10, 30)
+    part = problem.part(chosen)
+    assert sorted(set(part.users.tolist())) == list(range(int(part.users.max()) + 1))
+    whole = [problem.users_of(index).tolist() for index in chosen.tolist()]
+    ranks = {user: rank for rank, user in enumerate(sorted({u for own in whole for u in own}))}
+    assert [part.users_of(place).tolist() for place in range(len(part))] == [
+        [ranks[user] for user in own] for own in whole
+    ]
+
+
+# Files
+
+
+@pytest.fixture(params=["folder", "memory"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> SharedFiles:
+    """In a folder, and where there are no folders."""
+    address = {"folder": str(tmp_path / "shared"), "memory": f"memory://{tmp_path.name}"}
+    return SharedFiles(address[request.param])
+
+
+def test_files_are_found_by_name(files: SharedFiles) -> None:
+    assert files.get("results/a") is None
+    assert not files.holds("results/a")
+    files.put("results/a", b"content")
+    files.put("results/b", b"")
+    assert (files.get("results/a"), files.get("results/b")) == (b"content", b"")
+    files.remove(["results/a", "results/c"])
+    assert (files.holds("results/a"), files.holds("results/b")) == (False, True)
+
+
+def test_a_damaged_file_is_gone(tmp_path: Path) -> None:
+    files = SharedFiles(str(tmp_path))
+    files.put("a", b"content")
+    files.put("b", b"other")
+    (tmp_path / "a").write_bytes((tmp_path / "b").read_bytes())
+    assert files.get("a") is None
+    assert not files.holds("a")
+
+
+def test_files_in_a_folder_are_private(tmp_path: Path) -> None:
+    SharedFiles(str(tmp_path / "shared")).put("results/a", b"content")
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "shared").rglob("*")]
+    assert modes == [0o700, 0o600]
+
+
+def test_an_address_that_cannot_be_used_is_told() -> None:
+    with pytest.raises(InputError, match="cannot use --store nothing://"):
+        SharedFiles("nothing://bucket")
+
+
+# Calls
+
+
+def test_calls_elsewhere_find_the_clusters_of_one_process(
+    tmp_path: Path, problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "TASKS_PER_WORKER", 2)
+    engine = Here()
+    run = SharedRun(SharedFiles(str(tmp_path)), engine, 1)
+    assert adaptive_labels(problem, run).tolist() == adaptive_labels(problem).tolist()
+    # Two tasks for the blocks, two for the seams.
+    assert engine.done == 4
+    assert any(path.is_file() for path in tmp_path.rglob("*"))
+    run.forget()
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_what_is_done_is_not_done_again(
+    files: SharedFiles, problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that is repeated because its worker was lost goes on where that one ended."""
+    calls: list[Any] = []
+    name = f"arguments/{'0' * 32}"
+    files.put(name, pack((problem,)))
+    monkeypatch.setattr(
+        "tasks.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
+    )
+    given = (files.address, code_digest(), name_of(between_sets), [name])
+    work(*given)
+    work(*given)
+    assert len(calls) == 1
+
+
+def test_a_worker_with_other_code_is_refused(files: SharedFiles) -> None:
+    with pytest.raises(UsageError, match="other code"):
+        work(files.address, "of yesterday", name_of(between_sets), [])
+
+
+def test_a_lost_file_is_told_by_name(files: SharedFiles) -> None:
+    with pytest.raises(InputError, match="arguments/lost is missing"):
+        work(files.address, code_digest(), name_of(between_sets), ["arguments/lost"])
+
+
+def test_the_task_around_a_shard_is_not_sent_along() -> None:
+    """Prefect's context of a phase holds the log."""
+    around: ContextVar[str] = ContextVar("around", default="the flow's")
+    seen = []
+    submit = _Submit(SimpleNamespace(submit=lambda task, given: seen.append(around.get())))
+    around.set("the phase's, with the whole log")
+    submit("address", "code", "function", [])
+    assert seen == ["the flow's"]
+
+
+# Texts where they stand
+
+
+def test_the_same_bytes_with_shards(new_store: Callable[[], Path], tmp_path: Path) -> None:
+    """Two files with the same texts, one of them packed, in another format."""
+    rows = SAMPLE_LOG.read_text().splitlines(keepends=True)
+    (tmp_path / "a.tsv").write_text("".join(rows[:700]) + "\n no row\n")
+    other = "".join(
+        ",".join(f'"{cell}"' for cell in row.strip().split("\t")[:3]) + "\n"
+        for row in [rows[0], *rows[500:]]
+        if '"' not in row
+    )
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(other.encode()))
+    logs = (str(tmp_path / "a.tsv"), str(tmp_path / "b.csv.gz"))
+    plain = Settings(logs=logs, out=str(tmp_path / "plain"), store=str(new_store()), workers=1)
+    shared = replace(
+        plain, out=str(tmp_path / "shared"), store=str(new_store()), shared="", runner="dask"
+    )
+    engine = Here()
+    assert released(shared, engine) == released(plain)
+    assert engine.done > 2
+
+
+def test_no_canary_in_what_shards_exchange(new_store: Callable[[], Path], tmp_path: Path) -> None:
+    log = canary_log(tmp_path / "log.tsv")
+    settings = Settings(
+        logs=(str(log),), out=str(tmp_path / "out"), store=str(new_store()), runner="dask"
+    )
+    released(settings, Here())
+    exchanged = list(contents(Path(settings.shared)))
+    assert len(exchanged) > 4
+    assert_no_canary(exchanged)
+
+
+def test_texts_are_found_where_they_stand(tmp_path: Path) -> None:
+    log = read_logs([SAMPLE_LOG])
+    records = np.arange(0, len(log.texts), 7)
+    places = places_of(log, records[::-1], 10, format="auto", columns={})
+    found = [
+        text
+        for place in places
+        for text in texts_at(place.file, place.rows.tolist(), format="auto", columns={})
+    ]
+    assert found == log.texts[records].tolist()
+    assert max(len(place.rows) for place in places) == 10
+
+
+def test_a_row_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not what it was"):
+        texts_at(str(SAMPLE_LOG), [2, 10**9], format="auto", columns={})
+
+
+def test_a_worker_that_reads_in_another_way_is_refused(store: Path) -> None:
+    manner = Manner(str(store), None, "sensitive", None)
+    place = Place(str(SAMPLE_LOG), "auto", {}, np.array([2]))
+    with pytest.raises(UsageError, match="another way"):
+        read_place(manner, "of yesterday", place)
+
+
+def test_shards_follow_from_the_memory_of_a_worker() -> None:
+    many = 10**9
+    assert texts_per_shard(2.0, many, 2) < texts_per_shard(4.0, many, 2) < many
+    assert texts_per_shard(64.0, 80_000, 2) == 10_000
+    assert texts_per_shard(1.0, 10, 2) >= 10
+
+
+# Settings
+
+
+def test_a_store_at_an_url_has_a_private_folder() -> None:
+    settings = Settings(store="s3://bucket/logs", runner="dask")
+    assert settings.shared == "s3://bucket/logs"
+    assert settings.store == private_folder("s3://bucket/logs")
+    assert "://" not in settings.store
+    assert settings.store != private_folder("s3://bucket/other")
+    again = replace(settings, k=7)
+    assert (again.store, again.shared) == (settings.store, settings.shared)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"runner": "ray"}, "runner must be one of local, dask"),
+        ({"dask_address": "tcp://127.0.0.1:8786"}, "dask_address is for runner dask alone"),
+        ({"worker_memory": 0.1, "runner": "dask"}, "worker_memory must be at least"),
+        ({"store": "s3://key:secret@bucket"}, "without any credentials"),
+        ({"store": "s3://bucket"}, "an URL is for runner dask alone"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Settings(**wrong)
+
+
+def test_bare_has_no_dask(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--bare", "--runner", "dask"]) == 2
+    assert "leave out --bare" in capsys.readouterr().err
+
+
+def test_where_work_is_done_is_not_published() -> None:
+    near = Settings(workers=1)
+    far = Settings(workers=9, runner="dask", dask_address="tcp://a:1", worker_memory=8.0)
+    assert near.published() == replace(far, store=near.store, shared="").published()
