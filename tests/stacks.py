@@ -157,6 +157,11 @@ class Stack:
     def done(self) -> list[str]:
         return sorted(path.name[13:] for path in (self.inbox / "done").glob("*"))
 
+    def releasing_runs(self) -> list[dict[str, Any]]:
+        """The runs that have released something and have ended well."""
+        ended = self.flow_runs("Completed")
+        return [run for run in ended if "released" in (run["state"]["message"] or "")]
+
     def kill_flow_runs(self) -> int:
         """SIGKILL every process of this stack that works on a flow run."""
         killed, mark = 0, f"LOGVEIL_STATE={self.state}".encode()

@@ -50,7 +50,7 @@ def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
     try:
         header, rows = generated_lines(6000, 500, 9)
         made.drop("log.tsv", header + "".join(rows))
-        wait_for("a release", lambda: made.flow_runs("Completed") and made.done())
+        wait_for("a release", made.done)
         yield made
     finally:
         made.run("down")
@@ -59,12 +59,7 @@ def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
 @pytest.fixture(scope="module")
 def run(stack: Stack) -> dict[str, Any]:
     """The run that has published."""
-
-    def published() -> list[dict[str, Any]]:
-        runs = stack.flow_runs("Completed")
-        return [run for run in runs if "released" in (run["state"]["message"] or "")]
-
-    return wait_for("the run to end", published)[0]
+    return wait_for("the run to end", stack.releasing_runs)[0]
 
 
 class Visit:
