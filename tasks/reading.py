@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from tasks.knowledge import topic_map, wordnet
 from tasks.memory import way_of_reading
 from tasks.progress import Progress
 from tasks.settings import default_store
+
+if TYPE_CHECKING:
+    from tasks.adapters.identifiers import IdentifierFinder
+    from tasks.core.terms import Terms
 
 SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
@@ -132,13 +136,24 @@ def read_shard(manner: Manner, texts: Sequence[str]) -> Readings:
 @lru_cache(maxsize=1)
 def _pipeline(manner: Manner) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
-    from tasks.adapters.identifiers import load_identifier_finder
     from tasks.adapters.language import STOPS, build_pipeline
-    from tasks.adapters.terms import load_terms
     from tasks.core.attributes import AttributeFinder
+
+    identifiers, terms = compile_lists(manner)
+    lexicon = wordnet(manner.store).lexicon
+    masks = topic_map(manner.store, manner.topics).masks
+    finder = AttributeFinder(lexicon, masks, manner.scope, STOPS, terms)
+    return build_pipeline(identifiers, finder, manner.spacy_model)
+
+
+def compile_lists(manner: Manner) -> tuple[IdentifierFinder, Terms]:
+    """Names, terms and concepts as they are compiled in the store.
+
+    Whoever lets several processes read asks for them first, lest each compiles them on a new store.
+    """
+    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.terms import load_terms
 
     known, topics = wordnet(manner.store), topic_map(manner.store, manner.topics)
     identifiers = load_identifier_finder(Path(manner.store))
-    terms = load_terms(known, topics, identifiers.names, Path(manner.store))
-    finder = AttributeFinder(known.lexicon, topics.masks, manner.scope, STOPS, terms)
-    return build_pipeline(identifiers, finder, manner.spacy_model)
+    return identifiers, load_terms(known, topics, identifiers.names, Path(manner.store))

@@ -11,12 +11,12 @@ from tasks.adapters.kept_stop_words import stop_words
 from tasks.core.errors import StillChanging
 from tasks.core.readings import Readings
 from tasks.core.records import Ints, Longs, QueryLog
-from tasks.knowledge import wordnet
 from tasks.memory import Memory, way_of_reading
 from tasks.progress import Progress
 from tasks.reading import (
     FEWEST_TO_SHARE,
     Manner,
+    compile_lists,
     places_of,
     read_in_shards,
     read_where_they_stand,
@@ -48,6 +48,8 @@ class Unread:
         if settings.runner == "dask":
             return self._read_elsewhere(manner, new)
         shared = are_prepared() or len(new) >= FEWEST_TO_SHARE
+        if shared:
+            compile_lists(manner)
         with running_blocks(settings.workers if shared else 1) as run:
             stop_words(self.memory.cache, run)
             texts = [self.texts[place] for place in new.tolist()]
@@ -56,8 +58,7 @@ class Unread:
     def _read_elsewhere(self, manner: Manner, new: Longs) -> Readings:
         """Each text is read where it first stands in the log."""
         settings, log = self.settings, self.log
-        # Compiled before the workers ask for it: then those of this machine need not do it.
-        wordnet(settings.store)
+        compile_lists(manner)
         records = np.unique(self.text_of, return_index=True)[1][new]
         order = np.lexsort((log.rows[records], log.origins[records]))
         most = texts_per_shard(settings.worker_memory, len(new), settings.workers)

@@ -77,11 +77,16 @@ def digest_of_release(out: Path) -> str:
     return found.hexdigest()
 
 
+COMPILED: Final = ("wordnet", "names", "terms")
+"""The folders of a store in which WordNet and the lists are."""
+
+
 def fresh_store(folder: Path, wordnet: Path | None) -> Path:
     """An empty store, or one that holds nothing but the compiled WordNet of another."""
     shutil.rmtree(folder, ignore_errors=True)
     if wordnet is not None:
-        shutil.copytree(wordnet / "wordnet", folder / "wordnet")
+        for name in COMPILED:
+            shutil.copytree(wordnet / name, folder / name)
         folder.chmod(0o700)
     return folder
 

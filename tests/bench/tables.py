@@ -48,7 +48,9 @@ def _machine(content: Mapping[str, Any]) -> str:
     memory = f"{machine['memory_mb'] / 1024:.0f} GB"
     compiled = content.get("wordnet_seconds", {})
     spent = (
-        f"To find and compile WordNet takes {sum(compiled.values()):.1f} s of" if compiled else ""
+        f"To compile WordNet and the lists takes {sum(compiled.values()):.1f} s of"
+        if compiled
+        else ""
     )
     return (
         f"{machine['cores']} cores ({machine['cpu']}), {memory}, Python {machine['python']}, "

@@ -1,4 +1,4 @@
-"""What WordNet costs a cold run before it is compiled, and a store in which it is."""
+"""What WordNet and the lists cost a cold run before they are compiled, and a store with them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from typing import Final
 from tests.bench.watched import watch
 
 PHASES: Final = ("read", "analyse")
-"""The first looks for WordNet's files, with NLTK; the second compiles them."""
+"""The first looks for WordNet's files, with NLTK; the second compiles them, and the lists."""
 
 FIND_AND_LOAD: Final = """\
 import json, sys, time
 from pathlib import Path
-from tasks.adapters.wordnet import load_wordnet, wordnet_version
+from tasks.adapters.wordnet import wordnet_version
+from tasks.reading import Manner, compile_lists
 store = Path(sys.argv[1])
 started = time.perf_counter()
 wordnet_version(store)
 found = time.perf_counter()
-load_wordnet(store)
+compile_lists(Manner(str(store), None, "all", None))
 print(json.dumps([found - started, time.perf_counter() - found]))
 """
 
 
 def preparation_seconds(store: Path, repeats: int) -> dict[str, float]:
-    """Median seconds by which each phase takes longer on a store that never saw WordNet.
+    """Median seconds by which each phase takes longer on a store without them.
 
-    The store holds it afterwards.
+    The store holds them afterwards.
     """
     rounds = [_extra_seconds(store) for _ in range(repeats)]
     medians = (round(statistics.median(extra), 3) for extra in zip(*rounds, strict=True))
