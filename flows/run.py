@@ -28,7 +28,7 @@ examples:
   python -m flows.run aol/*.txt.gz --k 10 --out r10   AOL files, ten people behind every record
   python -m flows.run log.csv --columns user=uid,query=q,time=ts
   python -m flows.run log.jsonl --scope all --bare    all nouns and verbs; without Prefect
-  python -m flows.run /nfs/logs --runner dask --dask-address tcp://10.0.0.5:8786 --store s3://b/p
+  python -m flows.run /nfs/logs --runner dask --dask-address tcp://scheduler:8786 --store s3://b/p
 
 in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, rejects.tsv
 

@@ -35,6 +35,8 @@ EXPLAINED = {
     "peers": "try other people's programs",
     "draw": "write tables and figures",
 }
+NAME_WIDTH = 13
+"""The longest name of a phase, and of a method: *paper-printed*."""
 METHOD = "apply the method, for every k"
 """What is said of a phase that bears the name of a method."""
 
@@ -86,7 +88,7 @@ class Screen:
             yield line
         seconds = time.perf_counter() - started
         known = "  known already" if line.cached else ""
-        self.say(f"{name:<8} {EXPLAINED.get(name, METHOD):<34} {seconds:7.1f} s{known}")
+        self.say(f"{name:<{NAME_WIDTH}} {EXPLAINED.get(name, METHOD):<34} {seconds:7.1f} s{known}")
 
     @contextmanager
     def _live(self, description: str) -> Iterator[None]:
