@@ -130,11 +130,11 @@ def read_shard(manner: Manner, texts: Sequence[str]) -> Readings:
     """Read some texts; contained, for what is raised elsewhere comes here with all it says."""
     from tasks.adapters.language import read_texts
 
-    return read_texts(_pipeline(manner), texts)
+    return read_texts(reading_pipeline(manner), texts)
 
 
 @lru_cache(maxsize=1)
-def _pipeline(manner: Manner) -> Any:
+def reading_pipeline(manner: Manner) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
     from tasks.adapters.language import STOPS, build_pipeline
     from tasks.core.attributes import AttributeFinder

@@ -169,6 +169,10 @@ def _opened(reader: Any, data_folder: Path) -> Any:
         return reader(nltk.data.find("corpora/wordnet", paths=[str(data_folder)]), None)
 
 
+Pointer = tuple[str, str, str, str]
+"""Its symbol, the synset and part of speech it points to, and the words at its ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class SynsetLine:
     """What a line of data.noun or data.verb says of one synset."""
@@ -203,19 +207,25 @@ def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:
     NLTK would make an object of every lemma of every synset, which takes three times as long
     as all the rest; the tests compare every name and every parent with NLTK's.
     """
-    with reader.open({"n": "data.noun", "v": "data.verb"}[pos]) as stream:
+    for fields, pointers in _data_lines(reader, {"n": "data.noun", "v": "data.verb"}[pos]):
+        parents = tuple(
+            (own, int(offset)) for symbol, offset, own, _ in pointers if symbol in ("@", "@i")
+        )
+        is_instance = any(symbol == "@i" for symbol, _, _, _ in pointers)
+        yield SynsetLine(pos, int(fields[0]), fields[4], parents, is_instance)
+
+
+def _data_lines(reader: Any, file: str) -> Iterator[tuple[list[str], list[Pointer]]]:
+    """The fields of every synset of a data file, and its pointers (wndb(5WN))."""
+    with reader.open(file) as stream:
         for line in stream:
             if line.startswith(" "):
                 continue  # the licence
             fields = line.split(" | ")[0].split()
-            words = int(fields[3], 16)
-            pointers = fields[5 + 2 * words :]
-            parents = tuple(
-                (pointers[at + 2], int(pointers[at + 1]))
-                for at in range(0, 4 * int(fields[4 + 2 * words]), 4)
-                if pointers[at] in ("@", "@i")
-            )
-            yield SynsetLine(pos, int(fields[0]), fields[4], parents, "@i" in pointers)
+            first = 5 + 2 * int(fields[3], 16)
+            ends = range(first, first + 4 * int(fields[first - 1]), 4)
+            pointers = [(fields[at], fields[at + 1], fields[at + 2], fields[at + 3]) for at in ends]
+            yield fields, pointers
 
 
 def _name(synset: SynsetLine, reader: Any) -> str:
@@ -250,18 +260,11 @@ def _adjectives(
 
 def _derived_adjectives(reader: Any) -> Iterator[tuple[str, int, int]]:
     """Key and synset of an adjective, and the synset of a noun behind it."""
-    with reader.open("data.adj") as stream:
-        for line in stream:
-            if line.startswith(" "):
-                continue  # the licence
-            fields = line.split(" | ")[0].split()
-            words = int(fields[3], 16)
-            pointers = fields[5 + 2 * words :]
-            for at in range(0, 4 * int(fields[4 + 2 * words]), 4):
-                symbol, noun, pos, ends = pointers[at : at + 4]
-                if symbol == "+" and pos == "n":
-                    word = fields[4 + 2 * (int(ends[:2], 16) - 1)].partition("(")[0]
-                    yield lexical_key(word), int(fields[0]), int(noun)
+    for fields, pointers in _data_lines(reader, "data.adj"):
+        for symbol, noun, pos, ends in pointers:
+            if symbol == "+" and pos == "n":
+                word = fields[4 + 2 * (int(ends[:2], 16) - 1)].partition("(")[0]
+                yield lexical_key(word), int(fields[0]), int(noun)
 
 
 def _exceptions(reader: Any) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from tasks.adapters.language import read_texts
 from tasks.core.choices import Scope
 from tasks.core.lexicon import lexical_key
 from tasks.knowledge import topic_map, wordnet
-from tasks.reading import Manner, _pipeline
+from tasks.reading import Manner, reading_pipeline
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]
@@ -31,7 +31,7 @@ PRESIDIO_KINDS: Final = {
 
 def ours(store: Path) -> System:
     """The shipped detection, as a run uses it."""
-    pipeline = _pipeline(Manner(str(store), None, SCOPE, None))
+    pipeline = reading_pipeline(Manner(str(store), None, SCOPE, None))
     topics = topic_map(str(store), None)
     identifiers = load_identifier_finder(store)
 
