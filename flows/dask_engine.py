@@ -27,6 +27,8 @@ FOR_OUR_WORK: Final = {
     # array; and a thread of theirs looks every 10 ms at what they do.
     "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
     "distributed.worker.profile.enabled": False,
+    # Forked from the process that `prepare_workers` has let import what they need.
+    "distributed.worker.multiprocessing-method": "forkserver",
 }
 
 

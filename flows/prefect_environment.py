@@ -21,6 +21,12 @@ DEFAULTS = {
 }
 
 
+def set_defaults() -> None:
+    """Set what the user has not set."""
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
+
+
 def prepare(interrupted: Callable[[], NoReturn]) -> str:
     """Set defaults that the user has not set; returns what to tell the user.
 
@@ -28,8 +34,7 @@ def prepare(interrupted: Callable[[], NoReturn]) -> str:
         interrupted: what to do on Ctrl-C with the embedded server. It gets the same signal and
             is gone, and Prefect would try for minutes to tell it what happened.
     """
-    for name, value in DEFAULTS.items():
-        os.environ.setdefault(name, value)
+    set_defaults()
     if os.environ.get("PREFECT_API_URL"):
         return "Prefect: using the server of PREFECT_API_URL"
     signal.signal(signal.SIGINT, lambda number, frame: interrupted())

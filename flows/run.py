@@ -70,14 +70,15 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 
 def _prepare_workers(settings: Settings) -> None:
     """Let workers begin to import what they need while this process does the same."""
+    from flows.prefect_environment import set_defaults
     from tasks.adapters.logs.paths import total_size
-    from tasks.workers import prepare_workers
+    from tasks.workers import IMPORTED_ON_DASK, prepare_workers
 
-    if (
-        settings.runner == "local"
-        and settings.workers > 1
-        and total_size(settings.logs) >= LARGE_LOG
-    ):
+    if settings.runner == "dask":
+        if not settings.dask_address:
+            set_defaults()
+            prepare_workers(IMPORTED_ON_DASK)
+    elif settings.workers > 1 and total_size(settings.logs) >= LARGE_LOG:
         prepare_workers()
 
 

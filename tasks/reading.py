@@ -24,10 +24,9 @@ from tasks.core.readings import Readings, join_readings
 from tasks.core.records import Longs, QueryLog
 from tasks.core.runs import Run
 from tasks.core.texts import normalise
-from tasks.knowledge import topic_map, wordnet
+from tasks.knowledge import store_here, topic_map, wordnet
 from tasks.memory import way_of_reading
 from tasks.progress import Progress
-from tasks.settings import default_store
 
 if TYPE_CHECKING:
     from tasks.adapters.identifiers import IdentifierFinder
@@ -37,7 +36,7 @@ SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
 """With fewer texts, more processes take longer to import spaCy than they save, unless they have."""
 
-SHARDS_PER_WORKER: Final = 4
+SHARDS_PER_WORKER: Final = 2
 BEFORE_READING: Final = 0.7
 """Gigabytes that a worker takes before it has read a text: spaCy, WordNet, the name lists."""
 BYTES_PER_TEXT: Final = 1500
@@ -115,7 +114,7 @@ def places_of(
 @contained
 def read_place(manner: Manner, way: str, place: Place) -> Readings:
     """Read the texts that stand in some rows; runs in a worker."""
-    own = manner if Path(manner.store).is_dir() else replace(manner, store=default_store())
+    own = replace(manner, store=store_here(manner.store))
     if way != way_of_reading(own):
         raise UsageError(
             "a Dask worker would read texts in another way than the flow: WordNet, the file of "

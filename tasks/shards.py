@@ -18,7 +18,7 @@ from tasks.containment import contained
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
 
-TASKS_PER_WORKER: Final = 4
+TASKS_PER_WORKER: Final = 2
 """Few enough for tasks of minutes, enough to keep all workers busy to the end."""
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -26,6 +26,7 @@ WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 
 IMPORTED: Final = ("tasks.reading", "tasks.adapters.language", "presidio_analyzer")
+IMPORTED_ON_DASK: Final = (*IMPORTED, "distributed", "prefect_dask", "tasks.steps")
 
 
 Elsewhere = Callable[[], AbstractContextManager[Run]]
@@ -52,10 +53,10 @@ def are_prepared() -> bool:
     return _Prepared.yet
 
 
-def prepare_workers() -> None:
-    """Begin to import what workers need, and return at once."""
+def prepare_workers(modules: Sequence[str] = IMPORTED) -> None:
+    """Begin to import what workers need, and return at once; the first call decides what."""
     _Prepared.yet = True
-    forkserver.set_forkserver_preload(list(IMPORTED))
+    forkserver.set_forkserver_preload(list(modules))
     # Ctrl-C reaches every process of the terminal; only the one in front answers it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -31,6 +31,7 @@ from tasks.core.clustering.problem import Problem
 from tasks.core.costs import SetCosts
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
+from tasks.knowledge import knowledge_in
 from tasks.reading import Manner, Place, places_of, read_place, texts_per_shard
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tasks.shards import SharedRun, Submit, work
@@ -301,10 +302,19 @@ def test_a_worker_that_reads_in_another_way_is_refused(store: Path) -> None:
         read_place(manner, "of yesterday", place)
 
 
+def test_a_worker_that_knows_other_things_is_refused(store: Path) -> None:
+    known = knowledge_in(str(store), None)
+    assert len(known.taxonomy) > 80_000
+    assert "health" in known.topic_map.names
+    other = replace(known, content="of yesterday")
+    with pytest.raises(UsageError, match="other things"):
+        _ = other.taxonomy
+
+
 def test_shards_follow_from_the_memory_of_a_worker() -> None:
     many = 10**9
     assert texts_per_shard(2.0, many, 2) < texts_per_shard(4.0, many, 2) < many
-    assert texts_per_shard(64.0, 80_000, 2) == 10_000
+    assert texts_per_shard(64.0, 80_000, 2) == 20_000
     assert texts_per_shard(1.0, 10, 2) >= 10
 
 
