@@ -34,6 +34,12 @@ def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     return new_offsets, places + np.arange(new_offsets[-1])
 
 
+def joined_offsets(parts: Sequence[Longs]) -> Longs:
+    """The offsets of several lists of rows as one list."""
+    lengths = [np.diff(offsets) for offsets in parts]
+    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+
+
 def owners(offsets: Longs) -> Longs:
     """The row of each value."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
