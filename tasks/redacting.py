@@ -41,7 +41,7 @@ def redact_in_shards(
     parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in shards)
     results = run(redact_shard, ((known, part, k) for part in parts))
     redacted = list(_watched(results, shards, len(table), progress))
-    left = left_by_parts(clusters, shards, redacted)
+    left = left_by_parts(clusters, redacted)
     alone = redact_without_cluster(table, left, taxonomy, k=k)
     progress(len(table), len(table))
     return join(table, (left, alone), shards, redacted)

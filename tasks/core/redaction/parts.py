@@ -124,14 +124,11 @@ def redact_without_cluster(
     return redact_strictly(own, clusters, published, k=k)
 
 
-def left_by_parts(
-    clusters: Clusters, parts: Sequence[Longs], redacted: Sequence[RedactedPart]
-) -> Longs:
-    """The records that no part has redacted, ascending, without those that are withheld."""
-    left = (clusters.labels < 0) & ~clusters.withheld
-    for records, found in zip(parts, redacted, strict=True):
-        left[records] = ~found.release.published
-    return np.flatnonzero(left)
+def left_by_parts(clusters: Clusters, redacted: Sequence[RedactedPart]) -> Longs:
+    """The records that publish no concept, ascending, without those that are withheld."""
+    # The last entry is for records without a cluster, whose label is -1.
+    speaks = np.concatenate([*(found.speaks for found in redacted), [False]])
+    return np.flatnonzero(~speaks[clusters.labels] & ~clusters.withheld)
 
 
 def join(
