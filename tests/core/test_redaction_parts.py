@@ -22,6 +22,9 @@ from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, taxonomies
 
 
+Row = tuple[int, list[int], list[str], int]
+
+
 def as_a_whole(
     table: RecordTable, clusters: Clusters, taxonomy: Taxonomy, k: int, inclusive: bool
 ) -> Release:
@@ -91,11 +94,14 @@ def test_parts_publish_what_the_whole_does(
 # What a part holds
 
 
+def taxonomy_of(*parents: list[int]) -> Taxonomy:
+    names = [f"c{number}.n.01" for number in range(len(parents))]
+    return build_taxonomy(names, names, parents, root="c0.n.01", version="by hand")
+
+
 def numbered_log() -> RecordTable:
     """Four records with attributes, with a word, a name and a time each, and one without."""
-    parents: list[list[int]] = [[], [0], [0], [1], [1], [2], [2]]
-    names = [f"c{number}.n.01" for number in range(len(parents))]
-    taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="six")
+    taxonomy = taxonomy_of([], [0], [0], [1], [1], [2], [2])
     rows = [
         (4, [5], ["near", "the"], 9),
         (2, [3, 5], ["cheap"], NO_TIME),
@@ -135,16 +141,37 @@ def test_a_part_tells_no_more_than_its_redaction_needs() -> None:
     assert set(own.forms.item_concepts.tolist()) == {-1}
 
 
-def test_ties_between_classes_do_not_depend_on_the_part() -> None:
-    """3 and 4 have the same ancestors, and so have 5 and 6: that of 3 comes first, with 4 too."""
-    parents: list[list[int]] = [[], [0], [0], [1], [2], [2], [1]]
-    names = [f"c{number}.n.01" for number in range(len(parents))]
-    taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="crossed")
+def test_classes_of_a_part_keep_the_order_of_the_log() -> None:
+    """3 and 6 have the same ancestors, and so have 4 and 5: that of 3 comes first, also for 6."""
+    taxonomy = taxonomy_of([], [0], [0], [1], [2], [2], [1])
     whole = Lineage.of(np.array([3, 4, 5, 6], dtype=np.int32), taxonomy, inclusive=False)
     part = whole.part(np.array([5, 6], dtype=np.int32), taxonomy)
     assert part.concepts.tolist() == [1, 2, 5, 6]
-    assert part.examples[part.class_of(np.array([6, 5]))].tolist() == [3, 4]
-    assert (np.diff(part.examples) > 0).all()
+    assert part.class_of(np.array([6, 5])).tolist() == [2, 3]
+    assert part.examples.tolist() == [1, 2, 3, 4]
+
+
+def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside 1 it costs the first cluster the same to publish 3 or 4.
+
+    The class that comes first is taken: that of 3, but for 2 in another part, which is in the
+    class of 4.
+    """
+    monkeypatch.setattr(parts, "MOST_RECORDS", 4)
+    taxonomy = taxonomy_of([], [0], [3], [1], [3])
+    sets = ([1], [3, 4], [2])
+    rows: list[Row] = [(user, concepts, [], 0) for user in (1, 2) for concepts in sets]
+    table = table_of(taxonomy, rows)
+    alone = [int(row[0]) == 2 for row in map(table.sets.row, table.set_of.tolist())]
+    clusters = Clusters(
+        labels=np.array(alone, dtype=np.int32),
+        withheld=np.zeros(len(rows), dtype=np.bool_),
+        centroids=np.zeros(2, dtype=np.int32),
+    )
+    assert len(parts.cut(clusters.labels)) == 2
+    release = in_parts(table, clusters, taxonomy, 2, inclusive=False)
+    assert differences(release, as_a_whole(table, clusters, taxonomy, 2, inclusive=False)) == []
+    assert set(release.concepts[: release.concept_offsets[1]].tolist()) == {1, 4}
 
 
 # Where a log is cut
