@@ -21,7 +21,6 @@ from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, taxonomies
 
-
 Row = tuple[int, list[int], list[str], int]
 
 
