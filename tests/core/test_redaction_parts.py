@@ -148,6 +148,9 @@ def test_classes_of_a_part_keep_the_order_of_the_log() -> None:
     assert part.concepts.tolist() == [1, 2, 5, 6]
     assert part.class_of(np.array([6, 5])).tolist() == [2, 3]
     assert part.examples.tolist() == [1, 2, 3, 4]
+    assert (part.above_offsets.tolist(), part.above.tolist()) == ([0, 0, 0, 1, 2], [0, 1])
+    smaller = part.part(np.array([5], dtype=np.int32), taxonomy)
+    assert (smaller.examples.tolist(), smaller.above.tolist()) == ([2, 4], [0])
 
 
 def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -> None:
