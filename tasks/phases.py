@@ -59,7 +59,7 @@ from tasks.core.verification.clauses import Promise
 from tasks.knowledge import knowledge_in, topic_map, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
-from tasks.redacting import redact_in_shards
+from tasks.redacting import FEWEST_SHARDS, redact_in_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
 from tasks.workers import running_blocks
@@ -236,7 +236,8 @@ def _redacted_strictly(
     settings: Settings, table: RecordTable, clusters: Clusters, progress: Progress
 ) -> Release:
     shards, known = cut(clusters.labels), knowledge_in(settings.store, settings.topics)
-    with running_blocks(settings.workers) if len(shards) > 1 else nullcontext(here) as run:
+    few = len(shards) < FEWEST_SHARDS
+    with nullcontext(here) if few else running_blocks(settings.workers) as run:
         return redact_in_shards(
             table,
             clusters,

@@ -6,6 +6,7 @@ Shards hold numbers alone. What has no cluster is redacted here, after them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tasks.containment import contained
 from tasks.core.records import Clusters, Longs, RecordTable, Release
@@ -22,6 +23,9 @@ from tasks.core.redaction.parts import (
 from tasks.core.runs import Run
 from tasks.knowledge import Knowledge
 from tasks.progress import Progress
+
+FEWEST_SHARDS: Final = 4
+"""With fewer, other processes take longer to get ready than they save."""
 
 
 def redact_in_shards(
