@@ -18,9 +18,10 @@ from tasks import steps
 from tasks.adapters.shared_files import SharedFiles
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
+from tasks.reading import get_ready, manner_of
 from tasks.settings import Settings
 from tasks.shards import SharedRun, Submit, Waiting
-from tasks.workers import blocks_run, imported
+from tasks.workers import blocks_run
 
 FOR_OUR_WORK: Final = {
     # By default workers give every freed megabyte back at once, and get it again for the next
@@ -85,8 +86,10 @@ def _connected(settings: Settings) -> Iterator[Any]:
             client = runner.client
         except OSError as fault:
             raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
+        manner = manner_of(settings).from_anywhere
         for worker in client.nthreads():
-            fire_and_forget(client.submit(imported, workers=[worker], pure=False))
+            ready = client.submit(get_ready, manner, workers=[worker], pure=False)
+            fire_and_forget(ready)
         yield runner
 
 

@@ -8,7 +8,7 @@ and where, and what is tried again, is not decided here but by the engine behind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from tasks.adapters.code import code_digest
@@ -19,7 +19,8 @@ from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
 
 TASKS_PER_WORKER: Final = 2
-"""Few enough for tasks of minutes, enough to keep all workers busy to the end."""
+"""Few enough for tasks of minutes, enough that no worker waits long for the last: a task costs a
+fifth of a second, most of it for Prefect to make its settings anew."""
 
 Result = TypeVar("Result")
 
@@ -70,12 +71,15 @@ class SharedRun:
         self, function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
         code, called = code_digest(), name_of(function)
-        names = [self._put(own) for own in arguments]
+        put = [self._put(own) for own in arguments]
+        names = [name for name, _ in put]
         results = [_result_name(code, called, name) for name in names]
         self._names.update(names, results)
-        # The largest come first, so each task gets some large and some small ones.
-        shares = [names[first :: self._tasks] for first in range(min(self._tasks, len(names)))]
-        waiting = [self._submit(self._files.address, code, called, share) for share in shares]
+        waiting: dict[int, Waiting] = {}
+        for share in shares_of([size for _, size in put], self._tasks):
+            given = [names[place] for place in share]
+            task = self._submit(self._files.address, code, called, given)
+            waiting.update(dict.fromkeys(share, task))
         return self._collected(waiting, results)
 
     def forget(self) -> None:
@@ -83,19 +87,34 @@ class SharedRun:
         self._files.remove(self._names)
         self._names.clear()
 
-    def _put(self, arguments: tuple[Any, ...]) -> str:
+    def _put(self, arguments: tuple[Any, ...]) -> tuple[str, int]:
+        """The name of a call's arguments, and how large they are."""
         content = pack(arguments)
         name = f"arguments/{digest(content)}"
         if not self._files.holds(name):
             self._files.put(name, content)
-        return name
+        return name, len(content)
 
-    def _collected(self, waiting: Sequence[Waiting], results: Sequence[str]) -> Iterator[Any]:
+    def _collected(self, waiting: Mapping[int, Waiting], results: Sequence[str]) -> Iterator[Any]:
         """The results in order, each as soon as the task that makes it is done."""
         for place, result in enumerate(results):
-            if place < len(waiting):
-                waiting[place].result()
+            waiting[place].result()
             yield _loaded(self._files, result)
+
+
+def shares_of(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Places of calls for each of some tasks, about as much work for each.
+
+    The largest goes first, always to the task that has least so far: in a task the order of its
+    calls is that of their sizes.
+    """
+    shares: list[list[int]] = [[] for _ in range(min(most, len(sizes)))]
+    totals = [0] * len(shares)
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
+        least = totals.index(min(totals))
+        shares[least].append(place)
+        totals[least] += sizes[place]
+    return shares
 
 
 def _result_name(code: str, function: str, name: str) -> str:

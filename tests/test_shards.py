@@ -32,9 +32,19 @@ from tasks.core.costs import SetCosts
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
 from tasks.knowledge import knowledge_in
-from tasks.reading import Manner, Place, places_of, read_place, texts_per_shard
+from tasks.memory import way_of_reading
+from tasks.reading import (
+    Manner,
+    Place,
+    get_ready,
+    manner_of,
+    places_of,
+    read_place,
+    reading_pipeline,
+    texts_per_shard,
+)
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
-from tasks.shards import SharedRun, Submit, work
+from tasks.shards import SharedRun, Submit, shares_of, work
 from tasks.workbench import Workbench
 from tasks.workers import blocks_run
 from tests.test_privacy import assert_no_canary, canary_log, contents
@@ -207,6 +217,16 @@ def test_calls_elsewhere_find_the_clusters_of_one_process(
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
+def test_tasks_get_about_as_much_work_each() -> None:
+    sizes = [5, 1, 9, 4, 4, 1]
+    shares = shares_of(sizes, 3)
+    assert sorted(place for share in shares for place in share) == list(range(6))
+    assert [sum(sizes[place] for place in share) for share in shares] == [9, 7, 8]
+    assert shares[0] == [2]
+    assert shares_of(sizes[:2], 3) == [[0], [1]]
+    assert shares_of([], 3) == []
+
+
 def test_what_is_done_is_not_done_again(
     files: SharedFiles, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +320,19 @@ def test_a_worker_that_reads_in_another_way_is_refused(store: Path) -> None:
     place = Place(str(SAMPLE_LOG), "auto", {}, np.array([2]))
     with pytest.raises(UsageError, match="another way"):
         read_place(manner, "of yesterday", place)
+
+
+def test_a_worker_gets_ready_for_what_it_will_be_asked(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipeline that it loads ahead is the one with which it reads."""
+    monkeypatch.chdir(store.parent)
+    settings = Settings(logs=(str(SAMPLE_LOG),), store=store.name, runner="dask")
+    reading_pipeline.cache_clear()
+    get_ready(manner_of(settings).from_anywhere)
+    place = Place(str(SAMPLE_LOG), "auto", {}, np.array([2]))
+    assert len(read_place(manner_of(settings).from_anywhere, way_of_reading(settings), place)) == 1
+    assert (reading_pipeline.cache_info().misses, reading_pipeline.cache_info().hits) == (1, 1)
 
 
 def test_a_worker_that_knows_other_things_is_refused(store: Path) -> None:
