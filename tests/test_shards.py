@@ -195,6 +195,15 @@ def test_files_in_a_folder_are_private(tmp_path: Path) -> None:
     assert modes == [0o700, 0o600]
 
 
+def test_what_a_lost_worker_had_begun_to_write_is_removed_with_the_file(tmp_path: Path) -> None:
+    files = SharedFiles(str(tmp_path))
+    files.put("results/a", b"content")
+    for half in (".aside-a-x1_", ".aside-b-x1_"):
+        (tmp_path / "results" / half).write_bytes(b"con")
+    files.remove(["results/a"])
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [".aside-b-x1_"]
+
+
 def test_an_address_that_cannot_be_used_is_told() -> None:
     with pytest.raises(InputError, match="cannot use --store nothing://"):
         SharedFiles("nothing://bucket")
