@@ -21,14 +21,14 @@ from tasks.core.runs import Run
 from tasks.reading import get_ready, manner_of
 from tasks.settings import Settings
 from tasks.shards import SharedRun, Submit, Waiting
-from tasks.workers import blocks_run
+from tasks.workers import IMPORTED_ON_DASK, blocks_run, prepare_workers
 
 FOR_OUR_WORK: Final = {
-    # By default workers give every freed megabyte back at once, and get it again for the next
-    # array; and a thread of theirs looks every 10 ms at what they do.
-    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+    # A thread would look every 10 ms at what a worker does.
     "distributed.worker.profile.enabled": False,
-    # Forked from the process that `prepare_workers` has let import what they need.
+    # Forked from the process that `prepare_workers` has let import what they need. Dask's own
+    # setting for memory (every freed megabyte is given back at once, and needed again for the
+    # next array) has no effect on forked processes, which is as well.
     "distributed.worker.multiprocessing-method": "forkserver",
 }
 
@@ -81,6 +81,8 @@ def _connected(settings: Settings) -> Iterator[Any]:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
         raise UsageError("runner dask needs more packages: pip install 'logveil[dask]'") from None
+    if not settings.dask_address:
+        prepare_workers(IMPORTED_ON_DASK)
     with dask.config.set(FOR_OUR_WORK), DaskTaskRunner(**_cluster(settings)) as runner:
         try:
             client = runner.client
