@@ -8,6 +8,7 @@ and where, and what is tried again, is not decided here but by the engine behind
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
@@ -17,6 +18,7 @@ from tasks.adapters.shared_files import SharedFiles
 from tasks.containment import contained
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
+from tasks.shard_figures import MEGABYTE, Figures, figures_of
 
 TASKS_PER_WORKER: Final = 2
 """Few enough for tasks of minutes, enough that no worker waits long for the last: a task costs a
@@ -28,8 +30,8 @@ Result = TypeVar("Result")
 class Waiting(Protocol):
     """A task that was submitted."""
 
-    def result(self) -> Any:
-        """Wait until it is done; raises what it raised."""
+    def result(self) -> list[float]:
+        """Wait until it is done; gives what `work` returned, or raises what it raised."""
 
 
 Submit = Callable[[str, str, str, list[str]], Waiting]
@@ -37,7 +39,7 @@ Submit = Callable[[str, str, str, list[str]], Waiting]
 
 
 @contained
-def work(address: str, code: str, function: str, names: list[str]) -> None:
+def work(address: str, code: str, function: str, names: list[str]) -> list[float]:
     """Call a function with each of some arguments, and leave the results; runs in a worker.
 
     Args:
@@ -45,6 +47,9 @@ def work(address: str, code: str, function: str, names: list[str]) -> None:
         code: a digest of the code that the results are expected from.
         function: its name.
         names: of the arguments.
+
+    Returns:
+        Seconds of each call, 0 if its result was there.
     """
     if code != code_digest():
         raise UsageError(
@@ -52,10 +57,14 @@ def work(address: str, code: str, function: str, names: list[str]) -> None:
             "the same packages"
         )
     files, call = SharedFiles(address), named(function)
+    seconds = []
     for name in names:
-        result = _result_name(code, function, name)
-        if not files.holds(result):
-            files.put(result, pack(call(*_loaded(files, name))))
+        started, result = time.perf_counter(), _result_name(code, function, name)
+        is_there = files.holds(result)
+        if not is_there:
+            files.put(result, pack(call(*unpack(_content(files, name)))))
+        seconds.append(0.0 if is_there else time.perf_counter() - started)
+    return seconds
 
 
 class SharedRun:
@@ -75,12 +84,14 @@ class SharedRun:
         names = [name for name, _ in put]
         results = [_result_name(code, called, name) for name in names]
         self._names.update(names, results)
-        waiting: dict[int, Waiting] = {}
-        for share in shares_of([size for _, size in put], self._tasks):
+        sizes, figures = [size for _, size in put], figures_of(called)
+        figures.arguments_mb += sum(sizes) / MEGABYTE
+        tasks: dict[int, _Task] = {}
+        for share in shares_of(sizes, self._tasks):
             given = [names[place] for place in share]
-            task = self._submit(self._files.address, code, called, given)
-            waiting.update(dict.fromkeys(share, task))
-        return self._collected(waiting, results)
+            task = _Task(self._submit(self._files.address, code, called, given), figures)
+            tasks.update(dict.fromkeys(share, task))
+        return self._collected(tasks, results, figures)
 
     def forget(self) -> None:
         """Remove the files of all calls so far: what they led to is kept elsewhere."""
@@ -95,11 +106,31 @@ class SharedRun:
             self._files.put(name, content)
         return name, len(content)
 
-    def _collected(self, waiting: Mapping[int, Waiting], results: Sequence[str]) -> Iterator[Any]:
+    def _collected(
+        self, tasks: Mapping[int, _Task], results: Sequence[str], figures: Figures
+    ) -> Iterator[Any]:
         """The results in order, each as soon as the task that makes it is done."""
-        for place, result in enumerate(results):
-            waiting[place].result()
-            yield _loaded(self._files, result)
+        for place, name in enumerate(results):
+            tasks[place].wait()
+            content = _content(self._files, name)
+            figures.results_mb += len(content) / MEGABYTE
+            yield unpack(content)
+
+
+class _Task:
+    """Some calls that were submitted together."""
+
+    def __init__(self, waiting: Waiting, figures: Figures) -> None:
+        self._waiting: Waiting | None = waiting
+        self._figures = figures
+
+    def wait(self) -> None:
+        """Until all of them are done; the first time alone there is something to wait for."""
+        if self._waiting is not None:
+            started = time.perf_counter()
+            seconds = self._waiting.result()
+            self._figures.add_task(seconds, time.perf_counter() - started)
+            self._waiting = None
 
 
 def shares_of(sizes: Sequence[int], most: int) -> list[list[int]]:
@@ -121,8 +152,8 @@ def _result_name(code: str, function: str, name: str) -> str:
     return f"results/{digest(code, function, name)}"
 
 
-def _loaded(files: SharedFiles, name: str) -> Any:
+def _content(files: SharedFiles, name: str) -> bytes:
     content = files.get(name)
     if content is None:
         raise InputError(f"{name} is missing from {files.address}, or damaged: run again")
-    return unpack(content)
+    return content

@@ -44,6 +44,7 @@ from tasks.reading import (
     texts_per_shard,
 )
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
+from tasks.shard_figures import counted_shards, counting_shards
 from tasks.shards import SharedRun, Submit, shares_of, work
 from tasks.workbench import Workbench
 from tasks.workers import blocks_run
@@ -58,9 +59,9 @@ class Here:
     done: int = 0
 
     def __call__(self, *given: Any) -> SimpleNamespace:
-        work(*given)
+        seconds = work(*given)
         self.done += 1
-        return SimpleNamespace(result=lambda: None)
+        return SimpleNamespace(result=lambda: seconds)
 
 
 @contextmanager
@@ -236,6 +237,19 @@ def test_tasks_get_about_as_much_work_each() -> None:
     assert shares_of([], 3) == []
 
 
+def test_what_shards_take_is_counted(files: SharedFiles, problem: Problem) -> None:
+    run = SharedRun(files, Here(), 1)
+    with counting_shards():
+        found = list(run(between_sets, [(problem,)] * 3))
+        figures = counted_shards()["shards"]["tasks.core.clustering.between:between_sets"]
+    assert figures["calls"] == 3
+    assert figures["longest_seconds"] <= figures["seconds"]
+    bytes_of_results = sum(map(len, map(pack, found)))
+    assert figures["results_mb"] == pytest.approx(bytes_of_results / 2**20, abs=1e-3)
+    assert figures["arguments_mb"] == pytest.approx(3 * len(pack((problem,))) / 2**20, abs=1e-3)
+    assert counted_shards() == {}
+
+
 def test_what_is_done_is_not_done_again(
     files: SharedFiles, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,8 +261,8 @@ def test_what_is_done_is_not_done_again(
         "tasks.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
     )
     given = (files.address, code_digest(), name_of(between_sets), [name])
-    work(*given)
-    work(*given)
+    assert work(*given) > [0.0]
+    assert work(*given) == [0.0]
     assert len(calls) == 1
 
 
