@@ -102,22 +102,23 @@ def numbered_log() -> RecordTable:
     """Four records with attributes, with a word, a name and a time each, and one without."""
     taxonomy = taxonomy_of([], [0], [0], [1], [1], [2], [2])
     rows = [
-        (4, [5], ["near", "the"], 9),
+        (4, [5], ["near", "the"], 7209),
         (2, [3, 5], ["cheap"], NO_TIME),
         (7, [6], ["best"], 7),
-        (4, [3, 5], ["the", "free"], 8),
+        (4, [3, 5], ["the", "free"], 3608),
         (1, [], ["cheap", "near"], 6),
     ]
     return table_of(taxonomy, rows)
 
 
 def test_numbers_of_a_part_are_ranks() -> None:
-    """Users 4 and 4, words and sets of the log by rank; fillers and times stay."""
+    """Users 4 and 4, words and sets of the log by rank; fillers stay, times to the hour."""
     table = numbered_log()
     records = np.flatnonzero((table.users == 4) & (table.set_of >= 0))
     own = narrowed(table, records)
     assert own.users.tolist() == [0, 0]
-    assert own.times.tolist() == table.times[records].tolist()
+    assert table.times[records].tolist() == [3608, 7209]
+    assert own.times.tolist() == [3600, 7200]
     assert own.form_of.tolist() == [0, 1]
     assert own.set_of.tolist() == [0, 1]
     rows = [table.sets.row(own_set).tolist() for own_set in table.set_of[records].tolist()]

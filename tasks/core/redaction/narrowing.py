@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 
 from tasks.core.records import (
+    TIME_HOUR,
     WORD,
     AttributeSets,
     Flags,
@@ -20,7 +21,7 @@ from tasks.core.records import (
     RecordTable,
     Strings,
 )
-from tasks.core.rows import take_rows
+from tasks.core.rows import cut_times, take_rows
 
 _NO_WORDS = cast("Strings", np.zeros(0, dtype=np.str_))
 """An array of strings, not of objects, can be written to a file without a pickle."""
@@ -30,8 +31,8 @@ _NOTHING: Ints = np.zeros(0, dtype=np.int32)
 def narrowed(table: RecordTable, records: Longs) -> RecordTable:
     """A table of these records, ascending, with their forms and sets alone.
 
-    It holds no words and no places in the log, and does not tell what attributes and identifiers
-    are called.
+    It holds no words and no places in the log, no time finer than any that is published, and does
+    not tell what attributes and identifiers are called.
     """
     forms, form_of = np.unique(table.form_of[records], return_inverse=True)
     own_sets = table.set_of_form[forms]
@@ -44,7 +45,7 @@ def narrowed(table: RecordTable, records: Longs) -> RecordTable:
         set_of_form=_ranks(own_sets, sets, own_sets >= 0),
         form_of=form_of.astype(np.int32),
         users=np.unique(table.users[records], return_inverse=True)[1].astype(np.int32),
-        times=table.times[records],
+        times=cut_times(table.times[records], TIME_HOUR),
         log_rows=_NOTHING,
         words=_NO_WORDS,
         fillers=table.fillers[words],
