@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from tasks.core.choices import Distance
 from tasks.core.distances import BLOCK_ROWS, record_distances
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, Longs, freeze
+from tasks.core.rows import take_rows
 from tasks.core.runs import Run, here
 
 
@@ -64,6 +65,9 @@ class SetPairs:
 
 PAIRS_PER_SHARD: Final = 20_000_000
 """Pairs of sets that are compared at a time: some seconds of work."""
+
+MATCHES_PER_SHARD: Final = 250_000
+"""Pairs of sets, given one by one, that are matched at a time."""
 
 NO_PAIRS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64))
 
@@ -128,10 +132,13 @@ def _least_of_shard(
     rows: Longs,
     columns: Longs,
 ) -> SetPairs:
-    """Take which classes are similar as compressed rows, which can be sent anywhere."""
+    return _least_between(sets, _similar(offsets, classes), rows, columns, distance)
+
+
+def _similar(offsets: Ints, classes: Ints) -> sparse.csr_matrix:
+    """Which classes are similar, from compressed rows: a matrix is not sent to other processes."""
     ones = np.ones(len(classes), dtype=np.float32)
-    similar = sparse.csr_matrix((ones, classes, offsets), shape=(len(offsets) - 1,) * 2)
-    return _least_between(sets, similar, rows, columns, distance)
+    return sparse.csr_matrix((ones, classes, offsets), shape=(len(offsets) - 1,) * 2)
 
 
 def _appended(parts: Sequence[SetPairs]) -> SetPairs:
@@ -269,8 +276,31 @@ def paired_matches(
     similar: sparse.csr_matrix,
     left: Longs,
     right: Longs,
+    run: Run = here,
 ) -> Floats:
     """|∩| of Eq. 6 for the pairs (left[i], right[i]) of sets, shape (len(left),)."""
+    starts = range(0, len(left), MATCHES_PER_SHARD)
+    stretches = (slice(start, start + MATCHES_PER_SHARD) for start in starts)
+    shards = (_with_their_sets(sets, similar, left[own], right[own]) for own in stretches)
+    return np.concatenate([np.zeros(0), *run(_matches_of_shard, shards)])
+
+
+def _with_their_sets(
+    sets: AttributeSets, similar: sparse.csr_matrix, left: Longs, right: Longs
+) -> tuple[AttributeSets, Ints, Ints, Longs, Longs]:
+    """Some pairs with no more than the sets and the similar classes that they need."""
+    chosen, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    offsets, values = take_rows(sets.offsets, chosen)
+    used, classes = np.unique(sets.concepts[values], return_inverse=True)
+    near = similar[used][:, used].tocsr()
+    own = AttributeSets(offsets, classes.astype(np.int32))
+    return own, near.indptr, near.indices, places[: len(left)], places[len(left) :]
+
+
+def _matches_of_shard(
+    sets: AttributeSets, offsets: Ints, classes: Ints, left: Longs, right: Longs
+) -> Floats:
+    similar = _similar(offsets, classes)
     members = _membership(sets, similar.shape[0])
     reach = (members @ similar).tocsr()
     covered = (reach > 0).astype(np.float32)
