@@ -225,9 +225,7 @@ class AppendBench(EditionBench):
         table, compared = made["analyse"], made["compare"]
         costs = SetCosts.of(table.sets, compared.distances)
         clusters = with_centroids(table, clusters, costs)
-        return measure(
-            self.settings, made["read"], table, compared, clusters, made["redact"], self.progress
-        )
+        return measure(self.settings, made["read"], table, compared, clusters, made["redact"])
 
     def _verify(self) -> int:
         return pool_phases.verify_edition(

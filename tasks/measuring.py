@@ -54,6 +54,7 @@ def measure(
     comparison: Comparison,
     clusters: Clusters,
     release: Release,
+    *,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """All that `measures.json` says of a release."""

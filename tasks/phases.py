@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
@@ -33,10 +32,10 @@ from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.clusters import cluster_as_printed
-from tasks.core.concepts import ConceptDistances, class_distances, concept_classes
+from tasks.core.concepts import ConceptDistances, concept_classes
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
-from tasks.core.pairs import SetPairs, least_set_pairs
+from tasks.core.pairs import SetPairs, least_set_pairs, shards_of_pairs
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.published import dissolve_bare, place_attributes
@@ -48,12 +47,13 @@ from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
-from tasks.knowledge import wordnet
+from tasks.distances import Distances, distances_in_blocks
+from tasks.knowledge import knowledge_in, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
 from tasks.settings import Settings
 from tasks.unread import Unread
-from tasks.workers import running_blocks
+from tasks.workers import running_blocks, running_shards
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -135,10 +135,12 @@ def compare(
 
     Only pairs that no earlier run has compared are compared.
     """
-    distances, attributes = _concept_distances(settings, memory, table)
-    if settings.method == "paper":
-        pairs, records = _set_pairs(settings, memory, table, distances)
-        return Comparison(distances, pairs, None, attributes, records)
+    with running_shards(settings.workers) as run:
+        distances, attributes = _concept_distances(settings, memory, table, run)
+        if settings.method == "paper":
+            seen = watched(run, shards_of_pairs(len(table.sets)), progress)
+            pairs, records = _set_pairs(settings, memory, table, distances, seen)
+            return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
     if settings.runner == "dask":
@@ -151,14 +153,15 @@ def compare(
 
 
 def _concept_distances(
-    settings: Settings, memory: Memory, table: RecordTable
+    settings: Settings, memory: Memory, table: RecordTable, run: Run
 ) -> tuple[ConceptDistances, PairCounts]:
     taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
     found = concept_classes(taxonomy, np.unique(table.sets.concepts), inclusive=inclusive)
+    known = knowledge_in(settings.store, settings.topics)
 
-    def compute(rows: Longs, columns: Longs) -> NDArray[np.float32]:
+    def compute(rows: Longs, columns: Longs) -> Distances:
         left, right = found.examples[rows], found.examples[columns]
-        return class_distances(taxonomy, left, right, inclusive=inclusive)
+        return distances_in_blocks(known, left, right, run, inclusive=inclusive)
 
     keys = byte_keys(found.contents, memory.secret)
     matrix, counts = KeptPairs(memory.cache, way_of_comparing(settings)).read(keys, compute)
@@ -166,7 +169,11 @@ def _concept_distances(
 
 
 def _set_pairs(
-    settings: Settings, memory: Memory, table: RecordTable, distances: ConceptDistances
+    settings: Settings,
+    memory: Memory,
+    table: RecordTable,
+    distances: ConceptDistances,
+    run: Run,
 ) -> tuple[SetPairs, PairCounts]:
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     way = digest(way_of_comparing(settings), settings.threshold, settings.distance)
@@ -174,7 +181,7 @@ def _set_pairs(
     return KeptSetPairs(memory.cache, way).read(
         keys,
         lambda known, new: least_set_pairs(
-            sets, similar, distance=settings.distance, known=known, new=new
+            sets, similar, distance=settings.distance, known=known, new=new, run=run
         ),
     )
 

@@ -162,7 +162,7 @@ class Workbench:
 
     def _measure(self) -> dict[str, Any]:
         made = (self.result(phase) for phase in ("read", "analyse", "compare", "cluster", "redact"))
-        return measure(self.settings, *made, self.progress)
+        return measure(self.settings, *made, progress=self.progress)
 
     def _write(self) -> Draft:
         made = (self.result(phase) for phase in ("read", "analyse", "redact"))

@@ -63,8 +63,8 @@ class SetPairs:
         freeze(self)
 
 
-PAIRS_PER_SHARD: Final = 20_000_000
-"""Pairs of sets that are compared at a time: some seconds of work."""
+PAIRS_PER_SHARD: Final = 50_000_000
+"""Pairs of sets that are compared at a time: about a second of work, more if many share much."""
 
 MATCHES_PER_SHARD: Final = 250_000
 """Pairs of sets, given one by one, that are matched at a time."""
@@ -110,6 +110,11 @@ def least_set_pairs(
         return least(every, every)
     with_new, with_old = least(new, every), least(np.setdiff1d(every, new), new)
     return _joined_least([known, with_new, with_old], with_new.compared + with_old.compared)
+
+
+def shards_of_pairs(count: int) -> int:
+    """How many shards it takes to compare so many sets with each other."""
+    return count * (count - 1) // 2 // PAIRS_PER_SHARD + 1
 
 
 def _row_shards(rows: Longs, columns: Longs) -> Iterator[tuple[Longs, Longs]]:
