@@ -37,6 +37,7 @@ from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tasks.shards import SharedRun, Submit, work
 from tasks.workbench import Workbench
 from tasks.workers import blocks_run
+from tests.small_shards import small
 from tests.test_privacy import assert_no_canary, canary_log, contents
 from tests.test_workers import problem_of_many_blocks
 
@@ -266,14 +267,17 @@ def test_the_same_bytes_with_shards(new_store: Callable[[], Path], tmp_path: Pat
     assert engine.done > 2
 
 
-def test_no_canary_in_what_shards_exchange(new_store: Callable[[], Path], tmp_path: Path) -> None:
+def test_no_canary_in_what_shards_exchange(
+    new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small(monkeypatch)
     log = canary_log(tmp_path / "log.tsv")
     settings = Settings(
         logs=(str(log),), out=str(tmp_path / "out"), store=str(new_store()), runner="dask"
     )
     released(settings, Here())
     exchanged = list(contents(Path(settings.shared)))
-    assert len(exchanged) > 4
+    assert len(exchanged) > 40
     assert_no_canary(exchanged)
 
 
