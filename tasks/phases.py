@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.adapters import people
 from tasks.adapters import release as release_files
@@ -32,7 +33,7 @@ from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.clusters import cluster_as_printed
-from tasks.core.concepts import ConceptDistances, concept_classes
+from tasks.core.concepts import ConceptDistances, class_distances, concept_classes
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.pairs import SetPairs, least_set_pairs, shards_of_pairs
@@ -47,8 +48,7 @@ from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
-from tasks.distances import Distances, distances_in_blocks
-from tasks.knowledge import knowledge_in, wordnet
+from tasks.knowledge import wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
 from tasks.settings import Settings
@@ -135,12 +135,12 @@ def compare(
 
     Only pairs that no earlier run has compared are compared.
     """
-    with running_shards(settings.workers) as run:
-        distances, attributes = _concept_distances(settings, memory, table, run)
-        if settings.method == "paper":
+    distances, attributes = _concept_distances(settings, memory, table)
+    if settings.method == "paper":
+        with running_shards(settings.workers) as run:
             seen = watched(run, shards_of_pairs(len(table.sets)), progress)
             pairs, records = _set_pairs(settings, memory, table, distances, seen)
-            return Comparison(distances, pairs, None, attributes, records)
+        return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
     if settings.runner == "dask":
@@ -153,15 +153,14 @@ def compare(
 
 
 def _concept_distances(
-    settings: Settings, memory: Memory, table: RecordTable, run: Run
+    settings: Settings, memory: Memory, table: RecordTable
 ) -> tuple[ConceptDistances, PairCounts]:
     taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
     found = concept_classes(taxonomy, np.unique(table.sets.concepts), inclusive=inclusive)
-    known = knowledge_in(settings.store, settings.topics)
 
-    def compute(rows: Longs, columns: Longs) -> Distances:
+    def compute(rows: Longs, columns: Longs) -> NDArray[np.float32]:
         left, right = found.examples[rows], found.examples[columns]
-        return distances_in_blocks(known, left, right, run, inclusive=inclusive)
+        return class_distances(taxonomy, left, right, inclusive=inclusive)
 
     keys = byte_keys(found.contents, memory.secret)
     matrix, counts = KeptPairs(memory.cache, way_of_comparing(settings)).read(keys, compute)

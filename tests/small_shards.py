@@ -11,6 +11,5 @@ def small(monkeypatch: pytest.MonkeyPatch, size: int = 50) -> None:
     monkeypatch.setattr("tasks.core.pairs.MATCHES_PER_SHARD", size)
     monkeypatch.setattr("tasks.core.costs.SETS_PER_SHARD", size)
     monkeypatch.setattr("tasks.core.measures.ROWS_PER_SHARD", size)
-    monkeypatch.setattr("tasks.distances.BLOCK", size)
     monkeypatch.setattr("tasks.measuring.SETS_PER_SHARD", size)
     monkeypatch.setattr("tasks.measuring.FEWEST_TO_SHARE", 1)

@@ -17,8 +17,9 @@ from tasks import phases
 from tasks.adapters.packing import name_of, named, pack, unpack
 from tasks.adapters.shared_files import SharedFiles
 from tasks.core import pairs
-from tasks.core.concepts import measure_concepts
+from tasks.core.concepts import class_distances, measure_concepts
 from tasks.core.costs import SetCosts, dataset_centre
+from tasks.core.distances import concept_distances
 from tasks.core.measures import information_loss, loss_of, loss_sums, shown_rows
 from tasks.core.pairs import SetPairs, least_set_pairs, paired_matches
 from tasks.core.random_clusters import (
@@ -31,7 +32,6 @@ from tasks.core.records import RecordTable
 from tasks.core.runs import Result, here
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.topics import TopicMap
-from tasks.distances import distances_in_blocks
 from tasks.knowledge import knowledge_in
 from tasks.measuring import measure
 from tasks.memory import open_memory
@@ -172,15 +172,14 @@ def test_permutations_cost_elsewhere_what_they_cost_here(
 def test_distances_do_not_depend_on_blocks(
     store: Path, inclusive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = knowledge_in(str(store), None)
+    taxonomy = knowledge_in(str(store), None).taxonomy
     left = np.arange(0, 80_000, 997, dtype=np.int32)
     right = np.concatenate([left[::3], np.arange(5, 80_000, 1499, dtype=np.int32)])
-    for columns in (left, right):
-        whole = distances_in_blocks(known, left, columns, here, inclusive=inclusive)
-        monkeypatch.setattr("tasks.distances.BLOCK", 32)
-        found = distances_in_blocks(known, left, columns, through_bytes, inclusive=inclusive)
-        monkeypatch.undo()
-        assert np.array_equal(found, whole)
+    monkeypatch.setattr("tasks.core.concepts.BLOCK_ROWS", 32)
+    for others in (left, right):
+        whole = concept_distances(taxonomy, left, others, inclusive=inclusive)
+        found = class_distances(taxonomy, left, others, inclusive=inclusive)
+        assert np.array_equal(found, whole.astype(np.float32))
 
 
 # One process, two, or an engine
@@ -244,16 +243,14 @@ def test_the_same_measures_whoever_measures(
     assert (done[0], done[-1], {*total}) == (0, total[0], {total[0]})
 
 
-@pytest.mark.parametrize("method", ["adaptive", "paper"])
-def test_the_same_comparison_whoever_compares(
-    method: Any, store: Path, new_store: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+def test_the_same_pairs_whoever_compares(
+    store: Path, new_store: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Workbench(Settings(store=str(store), workers=1, method=method))
-    table, in_one_piece = bench.result("analyse"), bench.result("compare")
+    bench = Workbench(Settings(store=str(store), workers=1, method="paper"))
+    table, in_one_piece = bench.result("analyse"), bench.result("compare").set_pairs
     small(monkeypatch)
     for chosen in ways(bench.settings, new_store):
         found = phases.compare(chosen, open_memory(chosen), table)
-        assert np.array_equal(found.distances.matrix, in_one_piece.distances.matrix)
-        assert found.attributes.computed > 0
-        if found.set_pairs is not None:
-            assert columns(found.set_pairs) == columns(in_one_piece.set_pairs)
+        assert found.set_pairs is not None
+        assert found.records.computed == in_one_piece.compared
+        assert columns(found.set_pairs) == columns(in_one_piece)
