@@ -21,8 +21,8 @@ from tasks.core.runs import Run, here
 
 Costs = NDArray[np.float32]
 CENTRE_CANDIDATES = 256
-SETS_PER_SHARD: Final = 50_000
-"""Sets that are held against all candidates at a time: about a second of work."""
+SETS_PER_SHARD: Final = 25_000
+"""Sets that are held against all candidates at a time: half a second of work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -67,7 +67,7 @@ PAIRS_PER_SHARD: Final = 50_000_000
 """Pairs of sets that are compared at a time: about a second of work, more if many share much."""
 
 MATCHES_PER_SHARD: Final = 250_000
-"""Pairs of sets, given one by one, that are matched at a time."""
+"""Pairs of sets, given one by one, that are matched at a time: about a second of work."""
 
 NO_PAIRS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64))
 
