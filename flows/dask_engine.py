@@ -18,16 +18,17 @@ from tasks import steps
 from tasks.adapters.shared_files import SharedFiles
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
+from tasks.reading import get_ready, manner_of
 from tasks.settings import Settings
 from tasks.shards import SharedRun, Submit, Waiting
-from tasks.workers import blocks_run, imported
+from tasks.workers import IMPORTED_ON_DASK, blocks_run, prepare_workers
 
 FOR_OUR_WORK: Final = {
-    # By default workers give every freed megabyte back at once, and get it again for the next
-    # array; and a thread of theirs looks every 10 ms at what they do.
-    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+    # A thread would look every 10 ms at what a worker does.
     "distributed.worker.profile.enabled": False,
-    # Forked from the process that `prepare_workers` has let import what they need.
+    # Forked from the process that `prepare_workers` has let import what they need. Dask's own
+    # setting for memory (every freed megabyte is given back at once, and needed again for the
+    # next array) has no effect on forked processes, which is as well.
     "distributed.worker.multiprocessing-method": "forkserver",
 }
 
@@ -80,13 +81,17 @@ def _connected(settings: Settings) -> Iterator[Any]:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
         raise UsageError("runner dask needs more packages: pip install 'logveil[dask]'") from None
+    if not settings.dask_address:
+        prepare_workers(IMPORTED_ON_DASK)
     with dask.config.set(FOR_OUR_WORK), DaskTaskRunner(**_cluster(settings)) as runner:
         try:
             client = runner.client
         except OSError as fault:
             raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
+        manner = manner_of(settings).from_anywhere
         for worker in client.nthreads():
-            fire_and_forget(client.submit(imported, workers=[worker], pure=False))
+            ready = client.submit(get_ready, manner, workers=[worker], pure=False)
+            fire_and_forget(ready)
         yield runner
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from flows.interruption import heed_interrupts
 from flows.screen import Shown
 from tasks.adapters.release import discard_own_draft
+from tasks.shard_figures import counted_shards, counting_shards
 from tasks.workbench import PHASES, Workbench
 
 
@@ -62,16 +63,19 @@ def make_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, A
 
 def _made_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
     clock = Clock()
-    for name in PHASES:
-        with screen.phase(name) as shown, clock.timing(name):
-            heed_interrupts()
-            shown.cached = bench.is_known(name)
-            runner.run(bench, name)
+    with counting_shards():
+        for name in PHASES:
+            with screen.phase(name) as shown, clock.timing(name):
+                heed_interrupts()
+                shown.cached = bench.is_known(name)
+                runner.run(bench, name)
+        shards = counted_shards()
     heed_interrupts()
     final = {
         "verified": True,
         **bench.result("measure"),
         **bench.facts(),
+        **shards,
         "seconds": clock.total(),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }

@@ -7,6 +7,7 @@ nothing of Prefect: `steps` wraps each as a task, and `--bare` calls them as the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,18 +40,19 @@ from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.pairs import SetPairs, least_set_pairs, shards_of_pairs
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
+from tasks.core.redaction.parts import cut
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
-from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.runs import Run, here
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
-from tasks.knowledge import wordnet
+from tasks.knowledge import knowledge_in, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
+from tasks.redacting import FEWEST_SHARDS, redact_in_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
 from tasks.workers import running_blocks, running_shards
@@ -208,18 +210,43 @@ def cluster(
 
 @contained
 def redact(
-    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
+    settings: Settings,
+    table: RecordTable,
+    comparison: Comparison,
+    clusters: Clusters,
+    progress: Progress = silent,
 ) -> Release:
     """§3.3: what each record publishes."""
     from tasks.adapters.identifiers import load_identifier_finder
 
-    found = _redacted(settings, table, comparison, clusters)
+    if settings.guarantee == "strict":
+        found = _redacted_strictly(settings, table, clusters, progress)
+    else:
+        found = _redacted(settings, table, comparison, clusters)
     release = scrub(found, table.words, load_identifier_finder(Path(settings.store)).find)
     if not release.published.any():
         raise NothingToRelease(
             f"nothing can be released: no row can be shared by k = {settings.k} users"
         )
     return release
+
+
+def _redacted_strictly(
+    settings: Settings, table: RecordTable, clusters: Clusters, progress: Progress
+) -> Release:
+    shards, known = cut(clusters.labels), knowledge_in(settings.store, settings.topics)
+    few = len(shards) < FEWEST_SHARDS
+    with nullcontext(here) if few else running_blocks(settings.workers) as run:
+        return redact_in_shards(
+            table,
+            clusters,
+            shards,
+            known,
+            run,
+            progress,
+            k=settings.k,
+            inclusive=settings.inclusive,
+        )
 
 
 def _redacted(
@@ -233,8 +260,7 @@ def _redacted(
     sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=settings.inclusive)
-    redaction = redact_strictly if settings.guarantee == "strict" else redact_by_terms
-    return redaction(table, speaking, published, k=settings.k)
+    return redact_by_terms(table, speaking, published, k=settings.k)
 
 
 @contained

@@ -27,6 +27,8 @@ from tasks.core.texts import normalise
 from tasks.knowledge import store_here, topic_map, wordnet
 from tasks.memory import way_of_reading
 from tasks.progress import Progress
+from tasks.settings import Settings
+from tasks.workers import imported
 
 if TYPE_CHECKING:
     from tasks.adapters.identifiers import IdentifierFinder
@@ -50,6 +52,21 @@ class Manner:
     topics: str | None
     scope: Scope
     spacy_model: str | None
+
+    @property
+    def from_anywhere(self) -> Manner:
+        """The same for processes that work in other folders."""
+        topics = self.topics and os.path.abspath(self.topics)
+        return replace(self, store=os.path.abspath(self.store), topics=topics)
+
+    @property
+    def here(self) -> Manner:
+        """The same as a worker sees it."""
+        return replace(self, store=store_here(self.store))
+
+
+def manner_of(settings: Settings) -> Manner:
+    return Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
 
 
 def read_in_shards(manner: Manner, texts: Sequence[str], run: Run, progress: Progress) -> Readings:
@@ -91,9 +108,7 @@ def read_where_they_stand(
         way: a digest of all that decides how texts are read, for other machines to compare.
     """
     total = sum(len(place.rows) for place in places)
-    topics = manner.topics and os.path.abspath(manner.topics)
-    manner = replace(manner, store=os.path.abspath(manner.store), topics=topics)
-    shards = run(read_place, ((manner, way, place) for place in places))
+    shards = run(read_place, ((manner.from_anywhere, way, place) for place in places))
     return join_readings(list(_watched(shards, total, progress)))
 
 
@@ -111,10 +126,19 @@ def places_of(
     return found
 
 
+def get_ready(manner: Manner) -> None:
+    """Load what it takes to read, before the first text is there; runs in a worker."""
+    imported()
+    own = manner.here
+    # Where nothing is compiled yet, the flow is about to do it.
+    if (Path(own.store) / "terms").is_dir():
+        reading_pipeline(own)
+
+
 @contained
 def read_place(manner: Manner, way: str, place: Place) -> Readings:
     """Read the texts that stand in some rows; runs in a worker."""
-    own = replace(manner, store=store_here(manner.store))
+    own = manner.here
     if way != way_of_reading(own):
         raise UsageError(
             "a Dask worker would read texts in another way than the flow: WordNet, the file of "

@@ -8,7 +8,8 @@ and where, and what is tried again, is not decided here but by the engine behind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from tasks.adapters.code import code_digest
@@ -17,9 +18,11 @@ from tasks.adapters.shared_files import SharedFiles
 from tasks.containment import contained
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
+from tasks.shard_figures import MEGABYTE, Figures, figures_of
 
 TASKS_PER_WORKER: Final = 2
-"""Few enough for tasks of minutes, enough to keep all workers busy to the end."""
+"""Few enough for tasks of minutes, enough that no worker waits long for the last: a task costs a
+fifth of a second, most of it for Prefect to make its settings anew."""
 
 Result = TypeVar("Result")
 
@@ -27,8 +30,8 @@ Result = TypeVar("Result")
 class Waiting(Protocol):
     """A task that was submitted."""
 
-    def result(self) -> Any:
-        """Wait until it is done; raises what it raised."""
+    def result(self) -> list[float]:
+        """Wait until it is done; gives what `work` returned, or raises what it raised."""
 
 
 Submit = Callable[[str, str, str, list[str]], Waiting]
@@ -36,7 +39,7 @@ Submit = Callable[[str, str, str, list[str]], Waiting]
 
 
 @contained
-def work(address: str, code: str, function: str, names: list[str]) -> None:
+def work(address: str, code: str, function: str, names: list[str]) -> list[float]:
     """Call a function with each of some arguments, and leave the results; runs in a worker.
 
     Args:
@@ -44,6 +47,9 @@ def work(address: str, code: str, function: str, names: list[str]) -> None:
         code: a digest of the code that the results are expected from.
         function: its name.
         names: of the arguments.
+
+    Returns:
+        Seconds of each call, 0 if its result was there.
     """
     if code != code_digest():
         raise UsageError(
@@ -51,10 +57,14 @@ def work(address: str, code: str, function: str, names: list[str]) -> None:
             "the same packages"
         )
     files, call = SharedFiles(address), named(function)
+    seconds = []
     for name in names:
-        result = _result_name(code, function, name)
-        if not files.holds(result):
-            files.put(result, pack(call(*_loaded(files, name))))
+        started, result = time.perf_counter(), _result_name(code, function, name)
+        is_there = files.holds(result)
+        if not is_there:
+            files.put(result, pack(call(*unpack(_content(files, name)))))
+        seconds.append(0.0 if is_there else time.perf_counter() - started)
+    return seconds
 
 
 class SharedRun:
@@ -70,40 +80,80 @@ class SharedRun:
         self, function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
         code, called = code_digest(), name_of(function)
-        names = [self._put(own) for own in arguments]
+        put = [self._put(own) for own in arguments]
+        names = [name for name, _ in put]
         results = [_result_name(code, called, name) for name in names]
         self._names.update(names, results)
-        # The largest come first, so each task gets some large and some small ones.
-        shares = [names[first :: self._tasks] for first in range(min(self._tasks, len(names)))]
-        waiting = [self._submit(self._files.address, code, called, share) for share in shares]
-        return self._collected(waiting, results)
+        sizes, figures = [size for _, size in put], figures_of(called)
+        figures.arguments_mb += sum(sizes) / MEGABYTE
+        tasks: dict[int, _Task] = {}
+        for share in shares_of(sizes, self._tasks):
+            given = [names[place] for place in share]
+            task = _Task(self._submit(self._files.address, code, called, given), figures)
+            tasks.update(dict.fromkeys(share, task))
+        return self._collected(tasks, results, figures)
 
     def forget(self) -> None:
         """Remove the files of all calls so far: what they led to is kept elsewhere."""
         self._files.remove(self._names)
         self._names.clear()
 
-    def _put(self, arguments: tuple[Any, ...]) -> str:
+    def _put(self, arguments: tuple[Any, ...]) -> tuple[str, int]:
+        """The name of a call's arguments, and how large they are."""
         content = pack(arguments)
         name = f"arguments/{digest(content)}"
         if not self._files.holds(name):
             self._files.put(name, content)
-        return name
+        return name, len(content)
 
-    def _collected(self, waiting: Sequence[Waiting], results: Sequence[str]) -> Iterator[Any]:
+    def _collected(
+        self, tasks: Mapping[int, _Task], results: Sequence[str], figures: Figures
+    ) -> Iterator[Any]:
         """The results in order, each as soon as the task that makes it is done."""
-        for place, result in enumerate(results):
-            if place < len(waiting):
-                waiting[place].result()
-            yield _loaded(self._files, result)
+        for place, name in enumerate(results):
+            tasks[place].wait()
+            content = _content(self._files, name)
+            figures.results_mb += len(content) / MEGABYTE
+            yield unpack(content)
+
+
+class _Task:
+    """Some calls that were submitted together."""
+
+    def __init__(self, waiting: Waiting, figures: Figures) -> None:
+        self._waiting: Waiting | None = waiting
+        self._figures = figures
+
+    def wait(self) -> None:
+        """Until all of them are done; the first time alone there is something to wait for."""
+        if self._waiting is not None:
+            started = time.perf_counter()
+            seconds = self._waiting.result()
+            self._figures.add_task(seconds, time.perf_counter() - started)
+            self._waiting = None
+
+
+def shares_of(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Places of calls for each of some tasks, about as much work for each.
+
+    The largest goes first, always to the task that has least so far: in a task the order of its
+    calls is that of their sizes.
+    """
+    shares: list[list[int]] = [[] for _ in range(min(most, len(sizes)))]
+    totals = [0] * len(shares)
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
+        least = totals.index(min(totals))
+        shares[least].append(place)
+        totals[least] += sizes[place]
+    return shares
 
 
 def _result_name(code: str, function: str, name: str) -> str:
     return f"results/{digest(code, function, name)}"
 
 
-def _loaded(files: SharedFiles, name: str) -> Any:
+def _content(files: SharedFiles, name: str) -> bytes:
     content = files.get(name)
     if content is None:
         raise InputError(f"{name} is missing from {files.address}, or damaged: run again")
-    return unpack(content)
+    return content

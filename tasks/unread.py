@@ -17,6 +17,7 @@ from tasks.reading import (
     FEWEST_TO_SHARE,
     Manner,
     compile_lists,
+    manner_of,
     places_of,
     read_in_shards,
     read_where_they_stand,
@@ -44,7 +45,7 @@ class Unread:
     def read(self, new: Longs) -> Readings:
         """What some of the texts say, given by their places."""
         settings = self.settings
-        manner = Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
+        manner = manner_of(settings)
         if settings.runner == "dask":
             return self._read_elsewhere(manner, new)
         shared = are_prepared() or len(new) >= FEWEST_TO_SHARE
@@ -67,6 +68,7 @@ class Unread:
         with running_blocks(settings.workers) as run:
             way = way_of_reading(settings)
             readings = read_where_they_stand(manner, way, places, run, self.progress)
+            stop_words(self.memory.cache, run)
         if before != [stamp(file) for file in log.sources]:
             raise StillChanging("a log changed while it was read: run again later")
         return readings.take(np.argsort(order))

@@ -157,8 +157,9 @@ class Workbench:
         return phases.cluster(self.settings, table, comparison, self.progress)
 
     def _redact(self) -> Release:
-        made = (self.result(phase) for phase in ("analyse", "compare", "cluster"))
-        return phases.redact(self.settings, *made)
+        table, comparison = self.result("analyse"), self.result("compare")
+        clusters = self.result("cluster")
+        return phases.redact(self.settings, table, comparison, clusters, self.progress)
 
     def _measure(self) -> dict[str, Any]:
         made = (self.result(phase) for phase in ("read", "analyse", "compare", "cluster", "redact"))

@@ -26,7 +26,12 @@ from tasks.core.runs import Result, Run, here
 WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 
-IMPORTED: Final = ("tasks.reading", "tasks.adapters.language", "presidio_analyzer")
+IMPORTED: Final = (
+    "tasks.reading",
+    "tasks.redacting",
+    "tasks.adapters.language",
+    "presidio_analyzer",
+)
 IMPORTED_ON_DASK: Final = (*IMPORTED, "distributed", "prefect_dask", "tasks.steps")
 
 

@@ -15,14 +15,15 @@ from tests.bench.__main__ import main
 from tests.bench.limits import Claim, judged_limits
 from tests.bench.nltk_loop import eq_1
 from tests.bench.set_loop import most_matches
-from tests.bench.sizing import Sizing, sizing_of
+from tests.bench.sizing import ON_DASK, Sizing, sizing_of
 from tests.bench.tables import NOTES_STUB, markdown_table, notes_of
 from tests.bench.watched import RunFailed, watch
 
 KEYS_OF_A_RUN = {
     *("kind", "size", "scope", "workers", "seconds", "wall_seconds", "peak_memory_mb"),
     *("largest_child_mb", "shared_mb", "cpu_seconds"),
-    *("main_process_peak_memory_mb", "pairs", "store_mb", "sha256", "load_before"),
+    *("main_process_peak_memory_mb", "pairs", "shards", "store_mb", "sha256"),
+    "load_before",
 }
 
 
@@ -136,27 +137,29 @@ def test_a_small_benchmark_has_the_promised_keys(
     assert notes_of("") == NOTES_STUB
 
 
-def sized(size: int, megabytes: float, **given: float) -> dict[str, Any]:
-    named = {"size": size, "kind": "cold", "scope": "all", "workers": 2}
-    return {**named, "seconds": seconds(**given), "store_mb": megabytes}
+def sized(size: int, megabytes: float, total: float, **shards: float) -> dict[str, Any]:
+    """A run on Dask; the flow waits for half of the seconds that shards take."""
+    named = {"size": size, "kind": ON_DASK, "scope": "all", "store_mb": megabytes}
+    own = {name: {"seconds": took, "waited_seconds": took / 2} for name, took in shards.items()}
+    return {**named, "seconds": {"total": total}, "shards": own}
 
 
 def test_larger_logs_are_carried_on_from_two_runs() -> None:
-    """Ten times the queries: read takes ten times as long, redact a hundred times."""
-    small = sized(1_000, 100, read=2, analyse=4, redact=1)
-    large = sized(10_000, 1_000, read=10, analyse=40, redact=100)
-    sizing = sizing_of([large, small, sized(10, 1)], "cold", "all")
-    assert sizing.seconds("read", 100_000) == pytest.approx(100)
-    assert sizing.seconds("redact", 100_000) == pytest.approx(10_000)
-    assert sizing.flow_seconds(100_000) == pytest.approx(10_100)
-    # Two workers took 400 s, so that there are 800 s of work.
-    assert sizing.total_seconds(100_000, 8) == pytest.approx(10_100 + 100)
+    """Ten times the queries: the flow takes ten times as long, cluster a hundred times."""
+    small = sized(1_000, 100, total=4, cluster=1, read=3)
+    large = sized(10_000, 1_000, total=90, cluster=100, read=20, redact=10)
+    sizing = sizing_of([large, small, sized(10, 1, total=1)], "all")
+    # Of 4 s it waits for 2, of 90 for 65.
+    assert sizing.flow_seconds(100_000) == pytest.approx(25 * 12.5)
+    # Nothing takes less than its part of the larger log; what is new there grows with the log.
+    assert sizing.shard_seconds(100_000) == pytest.approx(10_000 + 200 + 100)
+    assert sizing.total_seconds(100_000, 8) == pytest.approx(25 * 12.5 + 10_300 / 8)
     assert sizing.gigabytes("store_mb", 20_000) == pytest.approx(2_000 * 2**20 / 1e9)
     assert sizing.most_queries("store_mb", 2_000 * 2**20 / 1e9) == pytest.approx(20_000)
 
 
 def test_what_takes_no_time_takes_none() -> None:
-    sizing = Sizing(sized(1_000, 1), sized(10_000, 1))
+    sizing = Sizing(sized(1_000, 1, total=0), sized(10_000, 1, total=0))
     assert sizing.total_seconds(10**9, 2) == 0
     with pytest.raises(SystemExit, match="two sizes"):
-        sizing_of([sized(10, 1)], "cold", "all")
+        sizing_of([sized(10, 1, total=0)], "all")

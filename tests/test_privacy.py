@@ -25,6 +25,12 @@ from tasks.workbench import PHASES
 ROOT = Path(__file__).parent.parent
 CANARY_WORD = "zyxwvcanary"
 CANARY_USER = "918273645546372819"
+CANARIES = [
+    # An array of strings says each letter in four bytes.
+    canary.encode(encoding)
+    for canary in (CANARY_WORD, CANARY_USER)
+    for encoding in ("utf-8", "utf-16-le", "utf-32-le")
+]
 MOMENT = "2006-03-01 10:00:00"
 
 
@@ -178,7 +184,7 @@ def test_no_canary_in_any_byte_a_run_leaves(under_prefect: Watched, bare: Watche
 
 
 def assert_no_canary(files: list[tuple[Path, bytes]]) -> None:
-    for canary in (CANARY_WORD.encode(), CANARY_USER.encode()):
+    for canary in CANARIES:
         assert [path for path, content in files if canary in content] == []
 
 

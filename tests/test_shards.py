@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,9 +32,22 @@ from tasks.core.costs import SetCosts
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
 from tasks.knowledge import knowledge_in
-from tasks.reading import Manner, Place, places_of, read_place, texts_per_shard
+from tasks.measuring import cost_of_permutation
+from tasks.memory import way_of_reading
+from tasks.reading import (
+    Manner,
+    Place,
+    get_ready,
+    manner_of,
+    places_of,
+    read_place,
+    reading_pipeline,
+    texts_per_shard,
+)
+from tasks.redacting import redact_shard
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
-from tasks.shards import SharedRun, Submit, work
+from tasks.shard_figures import counted_shards, counting_shards
+from tasks.shards import SharedRun, Submit, shares_of, work
 from tasks.workbench import Workbench
 from tasks.workers import blocks_run
 from tests.small_shards import small
@@ -44,14 +57,22 @@ from tests.test_workers import problem_of_many_blocks
 
 @dataclass
 class Here:
-    """An engine that does the work at once, in this process."""
+    """An engine that does the work at once, in this process.
 
-    done: int = 0
+    Attributes:
+        functions: the names of those that were called, for each task.
+    """
 
-    def __call__(self, *given: Any) -> SimpleNamespace:
-        work(*given)
-        self.done += 1
-        return SimpleNamespace(result=lambda: None)
+    functions: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        return len(self.functions)
+
+    def __call__(self, address: str, code: str, function: str, names: list[str]) -> SimpleNamespace:
+        seconds = work(address, code, function, names)
+        self.functions.append(function)
+        return SimpleNamespace(result=lambda: seconds)
 
 
 @contextmanager
@@ -186,6 +207,15 @@ def test_files_in_a_folder_are_private(tmp_path: Path) -> None:
     assert modes == [0o700, 0o600]
 
 
+def test_what_a_lost_worker_had_begun_to_write_is_removed_with_the_file(tmp_path: Path) -> None:
+    files = SharedFiles(str(tmp_path))
+    files.put("results/a", b"content")
+    for half in (".aside-a-x1_", ".aside-b-x1_"):
+        (tmp_path / "results" / half).write_bytes(b"con")
+    files.remove(["results/a"])
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [".aside-b-x1_"]
+
+
 def test_an_address_that_cannot_be_used_is_told() -> None:
     with pytest.raises(InputError, match="cannot use --store nothing://"):
         SharedFiles("nothing://bucket")
@@ -208,6 +238,29 @@ def test_calls_elsewhere_find_the_clusters_of_one_process(
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
+def test_tasks_get_about_as_much_work_each() -> None:
+    sizes = [5, 1, 9, 4, 4, 1]
+    shares = shares_of(sizes, 3)
+    assert sorted(place for share in shares for place in share) == list(range(6))
+    assert [sum(sizes[place] for place in share) for share in shares] == [9, 7, 8]
+    assert shares[0] == [2]
+    assert shares_of(sizes[:2], 3) == [[0], [1]]
+    assert shares_of([], 3) == []
+
+
+def test_what_shards_take_is_counted(files: SharedFiles, problem: Problem) -> None:
+    run = SharedRun(files, Here(), 1)
+    with counting_shards():
+        found = list(run(between_sets, [(problem,)] * 3))
+        figures = counted_shards()["shards"]["tasks.core.clustering.between:between_sets"]
+    assert figures["calls"] == 3
+    assert figures["longest_seconds"] <= figures["seconds"]
+    bytes_of_results = sum(map(len, map(pack, found)))
+    assert figures["results_mb"] == pytest.approx(bytes_of_results / 2**20, abs=1e-3)
+    assert figures["arguments_mb"] == pytest.approx(3 * len(pack((problem,))) / 2**20, abs=1e-3)
+    assert counted_shards() == {}
+
+
 def test_what_is_done_is_not_done_again(
     files: SharedFiles, problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,8 +272,8 @@ def test_what_is_done_is_not_done_again(
         "tasks.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
     )
     given = (files.address, code_digest(), name_of(between_sets), [name])
-    work(*given)
-    work(*given)
+    assert work(*given) > [0.0]
+    assert work(*given) == [0.0]
     assert len(calls) == 1
 
 
@@ -247,6 +300,13 @@ def test_the_task_around_a_shard_is_not_sent_along() -> None:
 # Texts where they stand
 
 
+@pytest.fixture
+def small_redactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a small log is redacted in some shards, too."""
+    monkeypatch.setattr("tasks.core.redaction.parts.MOST_RECORDS", 100)
+
+
+@pytest.mark.usefixtures("small_redactions")
 def test_the_same_bytes_with_shards(new_store: Callable[[], Path], tmp_path: Path) -> None:
     """Two files with the same texts, one of them packed, in another format."""
     rows = SAMPLE_LOG.read_text().splitlines(keepends=True)
@@ -264,9 +324,10 @@ def test_the_same_bytes_with_shards(new_store: Callable[[], Path], tmp_path: Pat
     )
     engine = Here()
     assert released(shared, engine) == released(plain)
-    assert engine.done > 2
+    assert {name_of(read_place), name_of(redact_shard)} < set(engine.functions)
 
 
+@pytest.mark.usefixtures("small_redactions")
 def test_no_canary_in_what_shards_exchange(
     new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,8 +336,10 @@ def test_no_canary_in_what_shards_exchange(
     settings = Settings(
         logs=(str(log),), out=str(tmp_path / "out"), store=str(new_store()), runner="dask"
     )
-    released(settings, Here())
+    engine = Here()
+    released(settings, engine)
     exchanged = list(contents(Path(settings.shared)))
+    assert {name_of(redact_shard), name_of(cost_of_permutation)} < set(engine.functions)
     assert len(exchanged) > 40
     assert_no_canary(exchanged)
 
@@ -304,6 +367,19 @@ def test_a_worker_that_reads_in_another_way_is_refused(store: Path) -> None:
     place = Place(str(SAMPLE_LOG), "auto", {}, np.array([2]))
     with pytest.raises(UsageError, match="another way"):
         read_place(manner, "of yesterday", place)
+
+
+def test_a_worker_gets_ready_for_what_it_will_be_asked(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipeline that it loads ahead is the one with which it reads."""
+    monkeypatch.chdir(store.parent)
+    settings = Settings(logs=(str(SAMPLE_LOG),), store=store.name, runner="dask")
+    reading_pipeline.cache_clear()
+    get_ready(manner_of(settings).from_anywhere)
+    place = Place(str(SAMPLE_LOG), "auto", {}, np.array([2]))
+    assert len(read_place(manner_of(settings).from_anywhere, way_of_reading(settings), place)) == 1
+    assert (reading_pipeline.cache_info().misses, reading_pipeline.cache_info().hits) == (1, 1)
 
 
 def test_a_worker_that_knows_other_things_is_refused(store: Path) -> None:

@@ -16,12 +16,13 @@ def stop_words(cache: BlobCache, run: Run) -> frozenset[str]:
     key = f"stop-words:{code_digest()}"
     kept = cache.get(key)
     if kept is None:
-        (kept,) = run(_list_stop_words, [()])
+        (words,) = run(_list_stop_words, [()])
+        kept = "\n".join(words).encode()
         cache.put(key, kept)
     return frozenset(kept.decode().split("\n"))
 
 
-def _list_stop_words() -> bytes:
+def _list_stop_words() -> list[str]:
     from tasks.adapters.language import STOPS
 
-    return "\n".join(sorted(STOPS)).encode()
+    return sorted(STOPS)

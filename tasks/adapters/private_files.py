@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tasks.core.errors import InputError
 
 SECRET_BYTES = 32
+ASIDE = ".aside-"
 
 
 def make_private(folder: Path) -> None:
@@ -30,6 +31,15 @@ def write_private(path: Path, content: bytes) -> None:
             os.replace(aside, path)
     except OSError as fault:
         raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
+
+
+def remove_asides(paths: Iterable[Path]) -> None:
+    """Remove what processes that were killed meanwhile had begun to write to these paths."""
+    paths = set(paths)
+    for folder in {path.parent for path in paths}:
+        for aside in folder.glob(f"{ASIDE}*"):
+            if folder / aside.name.removeprefix(ASIDE).rpartition("-")[0] in paths:
+                aside.unlink(missing_ok=True)
 
 
 def store_secret(store: Path) -> bytes:
@@ -56,7 +66,7 @@ def _create_once(path: Path, content: bytes) -> None:
 @contextmanager
 def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
     """The content in a file beside the path, on the disk; gone afterwards, if it was not moved."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".aside-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{ASIDE}{path.name}-")
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)

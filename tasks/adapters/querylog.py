@@ -88,7 +88,7 @@ def texts_at(
     wanted = frozenset(rows)
     found = sniff(file, columns) if format == "auto" else format
     texts = []
-    with open_log(file) as stream:
+    with open_log(file, first_line=rows[0]) as stream:
         for number, row in open_table(stream, found or "", columns).rows:
             if number in wanted and not isinstance(row, str):
                 texts.append(text_of(row[1]) or "")

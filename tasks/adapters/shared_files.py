@@ -6,13 +6,13 @@ Each file carries a checksum and is there whole or not at all.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
 import fsspec
 
-from tasks.adapters.private_files import write_private
+from tasks.adapters.private_files import remove_asides, write_private
 from tasks.core.errors import DiskTrouble, InputError
 
 CHECKSUM_BYTES: Final = 16
@@ -59,11 +59,13 @@ class SharedFiles:
         except Exception as fault:
             raise self._failed(fault) from None
 
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove files as far as they are there."""
+    def remove(self, names: Collection[str]) -> None:
+        """Remove files as far as they are there, and what a lost worker left half written."""
         for name in names:
             if self.holds(name):
                 self._system.rm_file(self._path(name))
+        if self._is_folder:
+            remove_asides(Path(self._path(name)) for name in names)
 
     @property
     def _is_folder(self) -> bool:

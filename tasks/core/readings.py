@@ -16,7 +16,7 @@ import numpy as np
 from tasks.core.attributes import Item
 from tasks.core.lexicon import lexical_key
 from tasks.core.records import Flags, Ints, Longs, freeze
-from tasks.core.rows import take_rows
+from tasks.core.rows import joined_offsets, take_rows
 
 Spans = Sequence[tuple[int, int]]
 
@@ -115,11 +115,6 @@ def join_readings(parts: Sequence[Readings]) -> Readings:
     columns: dict[str, Any] = {}
     for entry in fields(Readings):
         values = [getattr(part, entry.name) for part in parts]
-        join = _joined_offsets if entry.name.endswith("offsets") else np.concatenate
+        join = joined_offsets if entry.name.endswith("offsets") else np.concatenate
         columns[entry.name] = join(values)
     return Readings(**columns)
-
-
-def _joined_offsets(parts: Sequence[Longs]) -> Longs:
-    lengths = [np.diff(offsets) for offsets in parts]
-    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)

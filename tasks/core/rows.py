@@ -46,6 +46,12 @@ def distinct(values: Longs) -> Longs:
     return np.asarray(ordered[new])
 
 
+def joined_offsets(parts: Sequence[Longs]) -> Longs:
+    """The offsets of several lists of rows as one list."""
+    lengths = [np.diff(offsets) for offsets in parts]
+    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+
+
 def owners(offsets: Longs) -> Longs:
     """The row of each value."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

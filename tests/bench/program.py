@@ -63,6 +63,7 @@ def run_program(order: Order) -> dict[str, Any]:
         "cpu_seconds": watched.cpu_seconds,
         "main_process_peak_memory_mb": measures["peak_memory_mb"],
         "pairs": measures["pairs"],
+        "shards": measures.get("shards", {}),
         "store_mb": round(bytes_below(order.store) / MEGABYTE, 1),
         "sha256": digest_of_release(order.out),
         "load_before": round(load_before, 2),

@@ -1,9 +1,9 @@
 """`python -m tests.bench.sizing`: what larger logs would take, from the benchmark's figures.
 
-Seconds are those of the largest log that was measured, times how often it goes into the other, and
-a phase that grew faster than the log from one measured size to the next goes on to do so. Bytes
-are a base and so much a query, by the two largest logs. Nothing is taken off because texts and
-attribute sets repeat more in a larger log.
+Seconds are those of the largest log that was measured on Dask, of the flow and of the shards of
+each kind, times how often it goes into the other; what grew faster than the log from one measured
+size to the next goes on to do so. Bytes are a base and so much a query, by the two largest logs.
+Nothing is taken off because texts and attribute sets repeat more in a larger log.
 """
 
 from __future__ import annotations
@@ -16,15 +16,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tasks.workbench import PHASES
 from tests.bench.runs import WORKER_MEMORY
 from tests.bench.tables import markdown_table
 from tests.bench.watched import MEGABYTE
 
 HERE: Final = Path(__file__).parent
 GIGABYTE: Final = 10**9
-SHARDED: Final = ("analyse", "cluster")
-"""Phases whose work is done by workers; the others stay in the process of the flow."""
 LOGS: Final = {"AOL, 36 million": 36_000_000, "1 billion": 1_000_000_000}
 WORKERS: Final = (2, 16, 64)
 MACHINES: Final = (64, 256, 1024)
@@ -32,6 +29,11 @@ MACHINES: Final = (64, 256, 1024)
 ON_DASK: Final = "Prefect, dask"
 """The kind of the runs on Dask."""
 FLOW: Final = "main_process_peak_memory_mb"
+BYTES: Final = {
+    "memory of the flow": FLOW,
+    "shared files": "shared_mb",
+    "private store": "store_mb",
+}
 MOST_ROWS: Final = 2**31
 """Rows of a log are numbered by 32 bits."""
 
@@ -45,19 +47,25 @@ class Sizing:
         self._small, self._large = small, large
         self._step = large["size"] / small["size"]
 
-    def seconds(self, phase: str, queries: int) -> float:
-        """Of a phase; of one for workers, by a single worker."""
-        small, large = (run["seconds"][phase] for run in (self._small, self._large))
-        exponent = max(1.0, math.log(large / small, self._step)) if small and large else 1.0
-        alone = self._large["workers"] if phase in SHARDED else 1
-        return float(large * alone * (queries / self._large["size"]) ** exponent)
-
     def flow_seconds(self, queries: int) -> float:
-        return sum(self.seconds(phase, queries) for phase in PHASES if phase not in SHARDED)
+        """Of what stays in the process of the flow: all that it does not wait for shards."""
+        return self._carried(*(_own_seconds(run) for run in (self._small, self._large)), queries)
+
+    def shard_seconds(self, queries: int) -> float:
+        """Of all shards, by a single worker."""
+        before = self._small["shards"]
+        return sum(
+            self._carried(before.get(name, {"seconds": 0.0})["seconds"], own["seconds"], queries)
+            for name, own in self._large["shards"].items()
+        )
 
     def total_seconds(self, queries: int, workers: int) -> float:
-        work = sum(self.seconds(phase, queries) for phase in SHARDED)
-        return self.flow_seconds(queries) + work / workers
+        return self.flow_seconds(queries) + self.shard_seconds(queries) / workers
+
+    def _carried(self, small: float, large: float, queries: int) -> float:
+        """Seconds at another size, given those of the two runs."""
+        exponent = max(1.0, math.log(large / small, self._step)) if small and large else 1.0
+        return float(large * (queries / self._large["size"]) ** exponent)
 
     def gigabytes(self, name: str, queries: float) -> float:
         more = queries - self._large["size"]
@@ -74,68 +82,90 @@ class Sizing:
         return float(more / (self._large["size"] - self._small["size"]))
 
 
-def sizing_of(runs: Sequence[Run], kind: str, scope: str) -> Sizing:
-    """By the two largest runs of a kind."""
-    found = [run for run in runs if (run["kind"], run["scope"]) == (kind, scope)]
+def _own_seconds(run: Run) -> float:
+    waited = sum(own["waited_seconds"] for own in run["shards"].values())
+    return float(run["seconds"]["total"] - waited)
+
+
+def sizing_of(runs: Sequence[Run], scope: str) -> Sizing:
+    """By the two largest runs on Dask."""
+    found = [run for run in runs if (run["kind"], run["scope"]) == (ON_DASK, scope)]
     if len(found) < 2:
-        raise SystemExit(f"sizing: two sizes are needed of runs {kind!r}, scope {scope}")
+        raise SystemExit(f"sizing: two sizes are needed of runs on Dask, scope {scope}")
     return Sizing(*sorted(found, key=lambda run: int(run["size"]))[-2:])
 
 
-def report(results: Mapping[str, Any], dask: Mapping[str, Any]) -> str:
-    logs = [f"Scope `{scope}`:\n\n{_logs(results, scope)}" for scope in ("sensitive", "all")]
-    return "\n\n".join([*logs, f"Dask, measured:\n\n{_workers(dask)}", _limits(results, dask)])
+def report(dask: Mapping[str, Any]) -> str:
+    runs = dask["runs"]
+    logs = [f"Scope `{scope}`:\n\n{_logs(runs, scope)}" for scope in ("sensitive", "all")]
+    shards = f"Shards, measured (the largest log, scope `all`):\n\n{_shards(runs)}"
+    return "\n\n".join([*logs, shards, f"Workers, measured:\n\n{_workers(runs)}", _limits(runs)])
 
 
-def _logs(results: Mapping[str, Any], scope: str) -> str:
-    cold = sizing_of(results["runs"], "cold", scope)
+def _logs(runs: Sequence[Run], scope: str) -> str:
+    sizing = sizing_of(runs, scope)
     hours = (f"hours, {count} workers" for count in WORKERS)
-    header = ("log", *hours, "of it in the flow", "memory of the flow, GB", "private store, GB")
+    bytes_of = {
+        "memory of the flow": FLOW,
+        "shared files": "shared_mb",
+        "private store": "store_mb",
+    }
+    header = ("log", *hours, "of it in the flow", *(f"{name}, GB" for name in bytes_of))
     rows = (
         (
             name,
-            *(cold.total_seconds(queries, count) / 3600 for count in WORKERS),
-            cold.flow_seconds(queries) / 3600,
-            cold.gigabytes(FLOW, queries),
-            cold.gigabytes("store_mb", queries),
+            *(sizing.total_seconds(queries, count) / 3600 for count in WORKERS),
+            sizing.flow_seconds(queries) / 3600,
+            *(sizing.gigabytes(figure, queries) for figure in BYTES.values()),
         )
         for name, queries in LOGS.items()
     )
     return markdown_table(header, rows)
 
 
-def _workers(dask: Mapping[str, Any]) -> str:
-    header = ("queries", "scope", "limit of a worker, MB", "its peak, MB", "shared files, MB")
-    limit = round(WORKER_MEMORY * GIGABYTE / MEGABYTE)
+def _shards(runs: Sequence[Run]) -> str:
+    header = ("shard", "calls", "seconds a call", "the longest", "MB sent a call", "MB returned")
+    on_dask = [run for run in runs if (run["kind"], run["scope"]) == (ON_DASK, "all")]
+    shards = max(on_dask, key=lambda run: int(run["size"]))["shards"]
     rows = (
-        (run["size"], run["scope"], limit, run["largest_child_mb"], run["shared_mb"])
-        for run in dask["runs"]
-        if run["kind"] == ON_DASK
+        (
+            f"`{name}`",
+            own["calls"],
+            own["seconds"] / own["calls"],
+            own["longest_seconds"],
+            own["arguments_mb"] / own["calls"],
+            own["results_mb"] / own["calls"],
+        )
+        for name, own in shards.items()
     )
     return markdown_table(header, rows)
 
 
-def _limits(results: Mapping[str, Any], dask: Mapping[str, Any]) -> str:
+def _workers(runs: Sequence[Run]) -> str:
+    header = ("queries", "scope", "limit of a worker, MB", "its peak, MB")
+    limit = round(WORKER_MEMORY * GIGABYTE / MEGABYTE)
+    on_dask = (run for run in runs if run["kind"] == ON_DASK)
+    rows = ((run["size"], run["scope"], limit, run["largest_child_mb"]) for run in on_dask)
+    return markdown_table(header, rows)
+
+
+def _limits(runs: Sequence[Run]) -> str:
     """What breaks first, and what is left room for."""
-    cold = sizing_of(results["runs"], "cold", "all")
-    fits = ", ".join(f"{cold.most_queries(FLOW, size) / 1e6:,.0f} in {size:,}" for size in MACHINES)
-    shared = sizing_of(dask["runs"], ON_DASK, "all")
-    files = ", ".join(f"{shared.gigabytes('shared_mb', LOGS[name]):,.0f} ({name})" for name in LOGS)
+    sizing = sizing_of(runs, "all")
+    fits = (f"{sizing.most_queries(FLOW, size) / 1e6:,.0f} in {size:,}" for size in MACHINES)
     return (
         "What breaks first is the memory of the flow, which holds the log and its records: so many "
-        f"million queries fit (scope `all`): {fits} GB. Rows are numbered by 32 bits: "
-        f"{MOST_ROWS / 1e9:.1f} billion. Shared files at their most, GB: {files}."
+        f"million queries fit (scope `all`): {', '.join(fits)} GB. Rows are numbered by 32 bits: "
+        f"{MOST_ROWS / 1e9:.1f} billion."
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.sizing", description=__doc__)
-    option = parser.add_argument
-    option("--results", type=Path, default=HERE / "results.json", help="of the part growth")
-    option("--dask", type=Path, default=HERE / "dask.json", help="of the part dask")
+    results = HERE / "dask.json"
+    parser.add_argument("--dask", type=Path, default=results, help="results of the part dask")
     options = parser.parse_args(arguments)
-    found = (json.loads(path.read_text("utf-8")) for path in (options.results, options.dask))
-    print(report(*found))
+    print(report(json.loads(options.dask.read_text("utf-8"))))
     return 0
 
 

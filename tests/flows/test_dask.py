@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -175,6 +176,31 @@ def test_the_same_with_a_store_at_s3(
     (private,) = (tmp_path / "cache" / "logveil" / "stores").iterdir()
     assert {"secret", "releases", "cache"} <= {path.name for path in private.iterdir()}
     assert_no_canary(list(contents(tmp_path)))
+    proof = [sys.executable, "-m", "flows.verify", str(tmp_path / "out")]
+    subprocess.run([*proof, "--store", "s3://bucket/logs"], cwd=ROOT, env=env, check=True)
+
+
+@pytest.mark.parametrize("edition", ["append", "new"])
+def test_an_inbox_has_the_bytes_of_one_process(edition: str, tmp_path: Path) -> None:
+    """Two parts of a log, the second of which comes when the first has been released."""
+    env = environment(tmp_path)
+    parts = write_parts(tmp_path / "parts", 2, queries=3_000, users=200, seed=SEED)
+    ways = {"bare": ["--bare", "--workers", "1"], "dask": ["--runner", "dask", "--workers", "2"]}
+    for way, options in ways.items():
+        inbox = tmp_path / way / "inbox"
+        inbox.mkdir(parents=True)
+        command = [sys.executable, "-m", "flows.inbox", "--inbox", str(inbox), "--settle", "0"]
+        command += ["--out", str(tmp_path / way / "out"), "--store", str(tmp_path / way / "store")]
+        for part in parts:
+            shutil.copy(part, inbox)
+            full = [*command, "--edition", edition, "--quiet", *options]
+            subprocess.run(full, cwd=ROOT, env=env, check=True)
+    released = [
+        {path.relative_to(root): path.read_bytes() for path in sorted(root.rglob("release.tsv"))}
+        for root in (tmp_path / "bare" / "out", tmp_path / "dask" / "out")
+    ]
+    assert len(released[0]) == 2
+    assert released[0] == released[1]
 
 
 def test_an_error_of_a_worker_is_told_as_our_own(store: Path, tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from tasks.core.errors import InputError
 LINE_LIMIT: Final = 1 << 20
 """Characters in a line; a longer one may be cut, but stays longer, so that it can be told."""
 
+HEAD_LINES: Final = 100
+"""Lines at the start of a file that say what its columns are."""
+
 _CHUNK: Final = 1 << 20
 _BYTES_KEPT: Final = 4 * (LINE_LIMIT + 1)  # of a line: as UTF-8 they are more than LINE_LIMIT
 _BOM: Final = "\ufeff"
@@ -42,12 +45,17 @@ def attempt(action: Callable[[], T], complaint: str) -> T:
 
 @dataclass(frozen=True, slots=True)
 class LogStream:
-    """The unpacked bytes of one open file."""
+    """The unpacked bytes of one open file.
+
+    Attributes:
+        first_line: the first that is asked for, beside those at the start that say what a file is.
+    """
 
     name: str
     handle: BinaryIO
     unpacked: Any
     codec: str | None
+    first_line: int
 
     def read(self, size: int | None = None) -> bytes:
         content: bytes = attempt(lambda: self.unpacked.read(size), self.complaint)
@@ -67,36 +75,44 @@ class LogStream:
 
 
 @contextmanager
-def open_log(name: str) -> Iterator[LogStream]:
+def open_log(name: str, first_line: int = 1) -> Iterator[LogStream]:
     """Open a file for reading; gzip and zstd are unpacked on the way."""
     with _open_binary(name) as handle:
         codec = _codec_of(name, handle)
         unpacked = pa.CompressedInputStream(handle, codec) if codec else handle
-        yield LogStream(name, handle, unpacked, codec)
+        yield LogStream(name, handle, unpacked, codec, first_line)
 
 
-def numbered_lines(stream: LogStream) -> Iterator[Line]:
-    """The lines of a text file without their line feed; empty ones at the end are left out."""
-    empty: list[str] = []
-    for number, line in enumerate(_all_lines(stream), start=1):
+def numbered_lines(stream: LogStream, first: int = 1) -> Iterator[Line]:
+    """The lines of a text file without their line feed; empty ones at the end are left out.
+
+    Args:
+        first: lines before this one may be passed over, but for the head of the file.
+    """
+    empty: list[Line] = []
+    for number, line in _all_lines(stream, first):
         if line in ("", "\r"):
-            empty.append(line)
+            empty.append((number, line))
             continue
         if empty:
-            yield from enumerate(empty, start=number - len(empty))
-            empty = []
+            yield from empty
+            empty.clear()
         yield number, line
 
 
-def _all_lines(stream: LogStream) -> Iterator[str]:
-    rest, mark = b"", _BOM
+def _all_lines(stream: LogStream, first: int) -> Iterator[Line]:
+    rest, mark, number = b"", _BOM, 1
     while chunk := stream.read(_CHUNK):
         complete, feed, last = (rest + chunk).rpartition(b"\n")
         rest = last[:_BYTES_KEPT]
         if feed:
-            yield from _decoded(complete).removeprefix(mark).split("\n")
-            mark = ""
-    yield _decoded(rest).removeprefix(mark)
+            behind = number + complete.count(b"\n") + 1
+            # To count lines is a hundred times as fast as to read them.
+            if number <= HEAD_LINES or behind > first:
+                lines = _decoded(complete).removeprefix(mark).split("\n")
+                yield from enumerate(lines, start=number)
+            number, mark = behind, ""
+    yield number, _decoded(rest).removeprefix(mark)
 
 
 def _decoded(content: bytes) -> str:

@@ -24,7 +24,7 @@ from tasks.adapters.logs.columns import (
     header_names,
     names_are_certain,
 )
-from tasks.adapters.logs.files import Line, LogStream, attempt, numbered_lines, open_log
+from tasks.adapters.logs.files import HEAD_LINES, Line, LogStream, attempt, numbered_lines, open_log
 from tasks.adapters.logs.lines import Records, csv_records, line_fault, tab_records
 from tasks.adapters.logs.values import NOT_AN_OBJECT, WRONG_WIDTH, Cells
 from tasks.core.errors import InputError
@@ -32,7 +32,6 @@ from tasks.core.errors import InputError
 AOL_NAMES: Final = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 AOL_WIDTHS: Final = (3, 5)  # without and with the two click columns
 
-_HEAD_LINES: Final = 100
 _BATCH_ROWS: Final = 1 << 14
 _JSON: Final = json.JSONDecoder(strict=False)
 
@@ -92,7 +91,7 @@ class _Head:
 
 
 def _open_aol(stream: LogStream, mapping: Mapping[str, str]) -> Table:
-    lines, head = _start(numbered_lines(stream), tab_records, mapping)
+    lines, head = _start(numbered_lines(stream, stream.first_line), tab_records, mapping)
     has_header = names_are_certain(head.names, mapping)
     names, header = (head.names, head.number) if has_header else (AOL_NAMES, 0)
     columns = choose_columns(stream.name, names, mapping, shown=names, numbered=True)
@@ -101,7 +100,7 @@ def _open_aol(stream: LogStream, mapping: Mapping[str, str]) -> Table:
 
 
 def _open_tsv(stream: LogStream, mapping: Mapping[str, str]) -> Table:
-    lines, head = _start(numbered_lines(stream), tab_records, mapping)
+    lines, head = _start(numbered_lines(stream, stream.first_line), tab_records, mapping)
     return _delimited(stream.name, tab_records(lines), head, mapping)
 
 
@@ -116,7 +115,7 @@ def _start(
     mapping: Mapping[str, str],
 ) -> tuple[Iterator[Line], _Head]:
     """Look at the first lines; returns all lines again and what was seen."""
-    first_lines = list(islice(lines, _HEAD_LINES))
+    first_lines = list(islice(lines, HEAD_LINES))
     found = [(n, fields) for n, fields in records_of(first_lines) if not isinstance(fields, str)]
     number, fields = found[0] if found else (0, [])
     names = header_names(fields, mapping)
@@ -190,7 +189,7 @@ def _json_rows(stream: LogStream, keys: list[str | None]) -> Rows:
 
 def _json_objects(stream: LogStream) -> Iterator[tuple[int, dict[Any, object] | str]]:
     """Every line as an object, or the reason why it is none."""
-    for number, line in numbered_lines(stream):
+    for number, line in numbered_lines(stream, stream.first_line):
         fault = line_fault(line)
         found = None if fault else decode_json(line)
         yield number, found if isinstance(found, dict) else fault or NOT_AN_OBJECT

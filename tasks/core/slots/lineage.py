@@ -19,7 +19,8 @@ class Lineage:
     Attributes:
         concepts: all of them, ascending, shape (n,).
         classes: class of each, shape (n,).
-        examples: the lowest concept of each class, ascending, shape (m,).
+        examples: the lowest concept of each class, ascending, shape (m,); that of the whole log
+            in a part of it, so that ties between classes do not depend on the part.
         above_offsets, above: classes of the ancestors of each class, as compressed rows.
         inclusive: whether Eq. 1 counts a concept among its own ancestors.
     """
@@ -36,9 +37,7 @@ class Lineage:
 
     @classmethod
     def of(cls, concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> Lineage:
-        given = np.unique(concepts)
-        _, places = take_rows(taxonomy.ancestor_offsets, given)
-        everything = np.union1d(given, taxonomy.ancestors[places]).astype(np.int32)
+        everything = _with_ancestors(concepts, taxonomy)
         classes, examples = _classes(everything, taxonomy, inclusive=inclusive)
         of_concept = dict(zip(everything.tolist(), classes.tolist(), strict=True))
         above = [
@@ -46,6 +45,15 @@ class Lineage:
             for example in examples.tolist()
         ]
         return cls(everything, classes, examples, *compress(above), inclusive)
+
+    def part(self, concepts: Ints, taxonomy: Taxonomy) -> Lineage:
+        """The lineage of some of the concepts; classes keep their order and their examples."""
+        own = _with_ancestors(concepts, taxonomy)
+        used, classes = np.unique(self.class_of(own), return_inverse=True)
+        offsets, places = take_rows(self.above_offsets, used)
+        above = np.searchsorted(used, self.above[places]).astype(np.int32)
+        examples = self.examples[used]
+        return Lineage(own, classes.astype(np.int32), examples, offsets, above, self.inclusive)
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -62,6 +70,12 @@ class Lineage:
             taxonomy, self.examples[a], self.examples[b], inclusive=self.inclusive
         )
         return np.asarray((distances**2)[inverse].reshape(keys.shape))
+
+
+def _with_ancestors(concepts: Ints, taxonomy: Taxonomy) -> Ints:
+    given = np.unique(concepts)
+    _, places = take_rows(taxonomy.ancestor_offsets, given)
+    return np.union1d(given, taxonomy.ancestors[places]).astype(np.int32)
 
 
 def _classes(concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> tuple[Ints, Ints]:

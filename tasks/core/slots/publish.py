@@ -41,7 +41,13 @@ def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = Fals
     Returns:
         The published concepts of each cluster, ascending.
     """
-    lineage = Lineage.of(members.concepts, taxonomy, inclusive=inclusive)
+    return publish_along(
+        Lineage.of(members.concepts, taxonomy, inclusive=inclusive), members, taxonomy
+    )
+
+
+def publish_along(lineage: Lineage, members: Members, taxonomy: Taxonomy) -> list[Ints]:
+    """The same, if the lineage of the members' concepts is known."""
     entries = gather_entries(members, lineage.class_of(members.concepts), len(lineage))
     candidates = gather_candidates(entries, *_common_ancestors(entries, lineage))
     chosen = np.zeros(len(candidates.classes), dtype=np.bool_)

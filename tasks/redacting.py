@@ -1,0 +1,69 @@
+"""Strict redaction in shards, by this process or by several: the same release in the same order.
+
+Shards hold numbers alone. What has no cluster is redacted here, after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tasks.containment import contained
+from tasks.core.records import Clusters, Longs, RecordTable, Release
+from tasks.core.redaction.parts import (
+    Part,
+    RedactedPart,
+    join,
+    left_by_parts,
+    lineage_of,
+    part_of,
+    redact_part,
+    redact_without_cluster,
+)
+from tasks.core.runs import Run
+from tasks.knowledge import Knowledge
+from tasks.progress import Progress
+
+FEWEST_SHARDS: Final = 4
+"""With fewer, other processes take longer to get ready than they save."""
+
+
+def redact_in_shards(
+    table: RecordTable,
+    clusters: Clusters,
+    shards: Sequence[Longs],
+    known: Knowledge,
+    run: Run,
+    progress: Progress,
+    *,
+    k: int,
+    inclusive: bool,
+) -> Release:
+    """What each record publishes; `shards` are the records of each, as `cut` gives them."""
+    taxonomy = known.taxonomy
+    lineage = lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
+    parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in shards)
+    results = run(redact_shard, ((known, part, k) for part in parts))
+    redacted = list(_watched(results, shards, len(table), progress))
+    left = left_by_parts(clusters, redacted)
+    alone = redact_without_cluster(table, left, taxonomy, k=k)
+    progress(len(table), len(table))
+    return join(table, (left, alone), shards, redacted)
+
+
+def _watched(
+    results: Iterator[RedactedPart], shards: Sequence[Longs], total: int, progress: Progress
+) -> Iterator[RedactedPart]:
+    """The same, saying how many of the records have been looked at."""
+    done = 0
+    progress(done, total)
+    for records, result in zip(shards, results, strict=True):
+        done += len(records)
+        progress(done, total)
+        yield result
+
+
+@contained
+def redact_shard(known: Knowledge, part: Part, k: int) -> RedactedPart:
+    """Redact a shard; runs in a worker."""
+    return redact_part(part, known.taxonomy, k=k)
