@@ -30,6 +30,7 @@ from tasks.core.methods.interface import Material, Method, Outcome, published_by
 from tasks.core.records import RecordTable
 from tasks.core.runs import Run, here
 from tasks.knowledge import topic_map, wordnet
+from tasks.measuring import centre_of
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
 from tasks.workbench import Workbench
@@ -149,7 +150,7 @@ class Comparing:
             taxonomy=wordnet(self.settings.store).taxonomy,
             distances=found.distances,
             set_pairs=found.set_pairs,
-            centre=phases.centre_of(table, found),
+            centre=centre_of(table, found),
             threshold=self.settings.threshold,
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,

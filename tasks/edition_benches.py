@@ -27,6 +27,7 @@ from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Longs, QueryLog, Release
 from tasks.editions import EditionState, register
 from tasks.knowledge import wordnet
+from tasks.measuring import measure
 from tasks.memory import Memory
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
@@ -224,9 +225,7 @@ class AppendBench(EditionBench):
         table, compared = made["analyse"], made["compare"]
         costs = SetCosts.of(table.sets, compared.distances)
         clusters = with_centroids(table, clusters, costs)
-        return phases.measure(
-            self.settings, made["read"], table, compared, clusters, made["redact"]
-        )
+        return measure(self.settings, made["read"], table, compared, clusters, made["redact"])
 
     def _verify(self) -> int:
         return pool_phases.verify_edition(

@@ -6,10 +6,9 @@ nothing of Prefect: `steps` wraps each as a task, and `--bare` calls them as the
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,33 +35,27 @@ from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.clusters import cluster_as_printed
 from tasks.core.concepts import ConceptDistances, class_distances, concept_classes
-from tasks.core.costs import SetCosts, dataset_centre
-from tasks.core.counts import cluster_sizes, count_release
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
-from tasks.core.figures import distributions
-from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
-from tasks.core.pairs import SetPairs, least_set_pairs
-from tasks.core.random_clusters import Scene, compare_with_random
-from tasks.core.records import Clusters, Floats, Ints, Longs, QueryLog, RecordTable, Release
+from tasks.core.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.parts import cut
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.terms import redact_by_terms
-from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.runs import Run, here
 from tasks.core.slots.members import members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.texts import distinct_texts
 from tasks.core.verification.clauses import Promise
-from tasks.knowledge import knowledge_in, topic_map, wordnet
+from tasks.knowledge import knowledge_in, wordnet
 from tasks.memory import Memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent, watched
 from tasks.redacting import FEWEST_SHARDS, redact_in_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
-from tasks.workers import running_blocks
+from tasks.workers import running_blocks, running_shards
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
@@ -146,7 +139,9 @@ def compare(
     """
     distances, attributes = _concept_distances(settings, memory, table)
     if settings.method == "paper":
-        pairs, records = _set_pairs(settings, memory, table, distances)
+        with running_shards(settings.workers) as run:
+            seen = watched(run, shards_of_pairs(len(table.sets)), progress)
+            pairs, records = _set_pairs(settings, memory, table, distances, seen)
         return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
@@ -175,7 +170,11 @@ def _concept_distances(
 
 
 def _set_pairs(
-    settings: Settings, memory: Memory, table: RecordTable, distances: ConceptDistances
+    settings: Settings,
+    memory: Memory,
+    table: RecordTable,
+    distances: ConceptDistances,
+    run: Run,
 ) -> tuple[SetPairs, PairCounts]:
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     way = digest(way_of_comparing(settings), settings.threshold, settings.distance)
@@ -183,7 +182,7 @@ def _set_pairs(
     return KeptSetPairs(memory.cache, way).read(
         keys,
         lambda known, new: least_set_pairs(
-            sets, similar, distance=settings.distance, known=known, new=new
+            sets, similar, distance=settings.distance, known=known, new=new, run=run
         ),
     )
 
@@ -262,83 +261,6 @@ def _redacted(
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=settings.inclusive)
     return redact_by_terms(table, speaking, published, k=settings.k)
-
-
-@contained
-def measure(
-    settings: Settings,
-    log: QueryLog,
-    table: RecordTable,
-    comparison: Comparison,
-    clusters: Clusters,
-    release: Release,
-) -> dict[str, Any]:
-    """§4.1 and beyond: what the release costs and what risk is left."""
-    cohesion = _cohesion(settings, table, comparison, clusters)
-    centre = centre_of(table, comparison)
-    return {
-        "settings": settings.published(),
-        "versions": {
-            "logveil": VERSION,
-            "wordnet": f"3.0 ({wordnet(settings.store).version})",
-            "python": platform.python_version(),
-        },
-        **count_release(log, table, clusters, release),
-        "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
-        "information_loss": _information_loss(settings, table, centre, release),
-        "risk": {
-            **linkage_risk(table, release),
-            "partial_knowledge": partial_knowledge(table, release),
-        },
-        "diversity": diversity(table, clusters),
-        "figures": {
-            **distributions(log, table, clusters, release, cohesion, k=settings.k),
-            "random_clusters": _random_clusters(settings, table, centre, clusters),
-        },
-    }
-
-
-def _cohesion(
-    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters
-) -> Floats:
-    distances = comparison.distances
-    return cluster_cohesion(
-        table,
-        clusters,
-        distances.in_classes(table.sets),
-        distances.similar(settings.threshold),
-        distance=settings.distance,
-    )
-
-
-def centre_of(table: RecordTable, comparison: Comparison) -> Ints:
-    """The concepts of the data set's centre; none if no record has attributes."""
-    own = table.set_of[table.set_of >= 0]
-    if not len(own):
-        return np.zeros(0, dtype=np.int32)
-    costs = SetCosts.of(table.sets, comparison.distances)
-    return table.sets.row(dataset_centre(costs, np.bincount(own, minlength=len(table.sets))))
-
-
-def _information_loss(
-    settings: Settings, table: RecordTable, centre: Ints, release: Release
-) -> dict[str, Any]:
-    loss = information_loss(
-        table,
-        release,
-        centre,
-        wordnet(settings.store).taxonomy,
-        topic_map(settings.store, settings.topics),
-        inclusive=settings.inclusive,
-    )
-    return asdict(loss)
-
-
-def _random_clusters(
-    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters
-) -> dict[str, Any]:
-    scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
-    return compare_with_random(scene, clusters, centre)
 
 
 @contained

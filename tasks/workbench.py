@@ -22,6 +22,7 @@ from tasks.adapters.release import Draft
 from tasks.containment import contained
 from tasks.core.digests import digest
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
+from tasks.measuring import measure
 from tasks.memory import Memory, open_memory, way_of_comparing, way_of_reading
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
@@ -162,7 +163,7 @@ class Workbench:
 
     def _measure(self) -> dict[str, Any]:
         made = (self.result(phase) for phase in ("read", "analyse", "compare", "cluster", "redact"))
-        return phases.measure(self.settings, *made)
+        return measure(self.settings, *made, progress=self.progress)
 
     def _write(self) -> Draft:
         made = (self.result(phase) for phase in ("read", "analyse", "redact"))

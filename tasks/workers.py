@@ -12,10 +12,11 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
 from typing import Any, Final
@@ -100,6 +101,26 @@ def running_blocks(workers: int) -> Iterator[Run]:
             while waiting:
                 yield waiting.popleft().result()
                 waiting.extend(pool.submit(function, *own) for own in islice(remaining, 1))
+
+        yield run
+
+
+@contextmanager
+def running_shards(workers: int) -> Iterator[Run]:
+    """As `running_blocks`, but a call that is alone is made here, and needs no worker to start."""
+    with ExitStack() as stack:
+
+        @cache
+        def blocks() -> Run:
+            return stack.enter_context(running_blocks(workers))
+
+        def run(
+            function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
+        ) -> Iterator[Result]:
+            remaining = iter(arguments)
+            first = list(islice(remaining, 2))
+            each = here if len(first) < 2 else blocks()
+            return each(function, chain(first, remaining))
 
         yield run
 

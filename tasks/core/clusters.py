@@ -8,13 +8,14 @@ from tasks.core.choices import Distance
 from tasks.core.clustering.paper import cluster_nodes, node_centroids
 from tasks.core.pairs import SetPairs, record_pairs
 from tasks.core.records import Clusters, Ints, Longs, RecordTable
+from tasks.core.rows import distinct
 
 
 def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
     """Distinct users (or sets) behind each label 0 … count - 1; label -1 does not count."""
     chosen = labels >= 0
     width = int(users.max(initial=0)) + 1
-    keys = np.unique(labels[chosen].astype(np.int64) * width + users[chosen])
+    keys = distinct(labels[chosen].astype(np.int64) * width + users[chosen])
     return np.bincount(keys // width, minlength=count).astype(np.int64)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+from typing import Final
 
 import numpy as np
 from scipy import sparse
@@ -19,13 +23,17 @@ from tasks.core.records import (
     Longs,
     RecordTable,
     Release,
+    freeze,
 )
 from tasks.core.rows import take_rows
+from tasks.core.runs import Run, here
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.topics import TopicMap
 
 LOW_COHESION = 0.45
 """The paper counts clusters below this (Figure 4)."""
+ROWS_PER_SHARD: Final = 500_000
+"""Different rows, before and after, whose loss is measured at a time: about a second of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ def cluster_cohesion(
     similar: sparse.csr_matrix,
     *,
     distance: Distance,
+    run: Run = here,
 ) -> Floats:
     """Eq. 10 for each cluster: root of the mean distance to its centroid; alone: 0.
 
@@ -55,7 +64,7 @@ def cluster_cohesion(
     own = table.set_of[members].astype(np.int64)
     centre = table.set_of[clusters.centroids][labels].astype(np.int64)
     distinct, inverse = np.unique(np.stack([own, centre], 1), axis=0, return_inverse=True)
-    shared = paired_matches(sets, similar, distinct[:, 0], distinct[:, 1])
+    shared = paired_matches(sets, similar, distinct[:, 0], distinct[:, 1], run)
     both = sets.sizes[distinct].sum(axis=1).astype(np.float64)
     distances = record_distances(shared, both - shared, distance=distance)[inverse.ravel()]
     # The centroid itself does not count.
@@ -80,6 +89,51 @@ def summarise_cohesion(cohesion: Floats, sizes: Longs) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownRows:
+    """What some records held and what stands for it in a release.
+
+    Attributes:
+        offsets, attributes: of each row, as compressed rows.
+        weights: mentions that each attribute stands for, over all records of the row.
+        published_offsets, published: the concepts of each published row; a withheld one has none.
+        counts: records of each row.
+    """
+
+    offsets: Longs
+    attributes: Ints
+    weights: Floats
+    published_offsets: Longs
+    published: Ints
+    counts: Longs
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossSums:
+    """Sums of Eq. 12 (error) and of Eq. 13 (spread): of what is lost and of what is made up.
+
+    Attributes:
+        topic_error, topic_spread: what is lost by topic, shape (topics + 1,), others at the end.
+    """
+
+    error: float
+    spread: float
+    error_made_up: float
+    spread_made_up: float
+    topic_error: Floats
+    topic_spread: Floats
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __add__(self, other: LossSums) -> LossSums:
+        both = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return LossSums(*(own + others for own, others in both))
+
+
 def information_loss(
     table: RecordTable,
     release: Release,
@@ -97,20 +151,60 @@ def information_loss(
     Args:
         centre: the concepts of the data set's centre, against which Eq. 13 measures.
     """
+    sums = (
+        loss_sums(rows, centre, taxonomy, topics, inclusive=inclusive)
+        for rows in shown_rows(table, release)
+    )
+    return loss_of(sums, topics)
+
+
+def shown_rows(table: RecordTable, release: Release) -> Iterator[ShownRows]:
+    """The different rows of all records with attributes, so many at a time."""
     records = np.flatnonzero(table.set_of >= 0)
     pairs = np.stack([table.form_of[records], release.class_of[records]], axis=1)
     distinct, counts = np.unique(pairs.astype(np.int64), axis=0, return_counts=True)
-    left = form_attributes(table, distinct[:, 0])
-    error = row_losses(taxonomy, left[:2], _published(release, distinct[:, 1]), inclusive=inclusive)
-    total = row_losses(taxonomy, left[:2], _repeated(centre, len(distinct)), inclusive=inclusive)
-    weights = left[2] * np.repeat(counts, np.diff(left[0]))
-    error_made_up = float((error.made_up * counts).sum())
-    total_made_up = float((total.made_up * counts).sum())
-    lost, spread = error.lost * weights, total.lost * weights
+    # A log without attributes has one shard without rows.
+    for start in range(0, max(1, len(distinct)), ROWS_PER_SHARD):
+        forms, classes = distinct[start : start + ROWS_PER_SHARD].T
+        own = counts[start : start + ROWS_PER_SHARD]
+        offsets, attributes, weights = form_attributes(table, forms)
+        weights = weights * np.repeat(own, np.diff(offsets))
+        yield ShownRows(offsets, attributes, weights, *_published(release, classes), own)
+
+
+def loss_sums(
+    rows: ShownRows, centre: Ints, taxonomy: Taxonomy, topics: TopicMap, *, inclusive: bool
+) -> LossSums:
+    """What some rows lose, and what they would lose if all published the centre."""
+    left = (rows.offsets, rows.attributes)
+    shown, all_alike = (rows.published_offsets, rows.published), _repeated(centre, len(rows.counts))
+    error = row_losses(taxonomy, left, shown, inclusive=inclusive)
+    spread = row_losses(taxonomy, left, all_alike, inclusive=inclusive)
+    first = topics.first_topics(rows.attributes)
+    places = np.where(first >= 0, first, len(topics.names))
+    lost, spread_lost = error.lost * rows.weights, spread.lost * rows.weights
+    return LossSums(
+        error=float(lost.sum()),
+        spread=float(spread_lost.sum()),
+        error_made_up=float((error.made_up * rows.counts).sum()),
+        spread_made_up=float((spread.made_up * rows.counts).sum()),
+        topic_error=np.bincount(places, lost, minlength=len(topics.names) + 1).astype(np.float64),
+        topic_spread=np.bincount(places, spread_lost, minlength=len(topics.names) + 1).astype(
+            np.float64
+        ),
+    )
+
+
+def loss_of(parts: Iterable[LossSums], topics: TopicMap) -> InformationLoss:
+    """Eq. 11 from the sums of all shards, by topic for each that occurs; the rest is ``other``."""
+    sums = reduce(add, parts)
+    by_topic = zip([*topics.names, "other"], sums.topic_error, sums.topic_spread, strict=True)
     return InformationLoss(
-        percent=percent_of(lost.sum(), spread.sum()),
-        symmetric_percent=percent_of(lost.sum() + error_made_up, spread.sum() + total_made_up),
-        by_topic=_by_topic(left[1], lost, spread, topics),
+        percent=percent_of(sums.error, sums.spread),
+        symmetric_percent=percent_of(
+            sums.error + sums.error_made_up, sums.spread + sums.spread_made_up
+        ),
+        by_topic={name: percent_of(part, whole) for name, part, whole in by_topic if whole > 0},
     )
 
 
@@ -134,17 +228,3 @@ def _published(release: Release, classes: Longs) -> tuple[Longs, Ints]:
 
 def _repeated(values: Ints, times: int) -> tuple[Longs, Ints]:
     return np.arange(times + 1, dtype=np.int64) * len(values), np.tile(values, times)
-
-
-def _by_topic(concepts: Ints, lost: Floats, spread: Floats, topics: TopicMap) -> dict[str, float]:
-    """Eq. 11 over the attributes of each topic that occurs; the rest is ``other``."""
-    first = topics.first_topics(concepts)
-    names = [*topics.names, "other"]
-    places = np.where(first >= 0, first, len(names) - 1)
-    part = np.bincount(places, lost, minlength=len(names))
-    whole = np.bincount(places, spread, minlength=len(names))
-    return {
-        name: percent_of(part[place], whole[place])
-        for place, name in enumerate(names)
-        if whole[place] > 0
-    }

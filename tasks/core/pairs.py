@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from tasks.core.choices import Distance
 from tasks.core.distances import BLOCK_ROWS, record_distances
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, Longs, freeze
+from tasks.core.rows import take_rows
+from tasks.core.runs import Run, here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +63,12 @@ class SetPairs:
         freeze(self)
 
 
+PAIRS_PER_SHARD: Final = 50_000_000
+"""Pairs of sets that are compared at a time: about a second of work, more if many share much."""
+
+MATCHES_PER_SHARD: Final = 250_000
+"""Pairs of sets, given one by one, that are matched at a time: about a second of work."""
+
 NO_PAIRS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
@@ -79,6 +88,7 @@ def least_set_pairs(
     distance: Distance,
     known: SetPairs | None = None,
     new: Longs | None = None,
+    run: Run = here,
 ) -> SetPairs:
     """Algorithm 2 and Eq. 9 on distinct sets; a pair that shares nothing is no pair.
 
@@ -87,13 +97,60 @@ def least_set_pairs(
         similar: which values are similar, each to itself too.
         known: the least distant pairs of all but the `new` sets among each other: only pairs
             with a new set are compared, and counted.
+        run: who compares which rows does not matter.
     """
     every = np.arange(len(sets))
+    given = (sets, similar.indptr, similar.indices, distance)
+
+    def least(rows: Longs, columns: Longs) -> SetPairs:
+        shards = ((*given, *shard) for shard in _row_shards(rows, columns))
+        return _appended(list(run(_least_of_shard, shards)))
+
     if known is None or new is None:
-        return _least_between(sets, similar, every, every, distance)
-    with_new = _least_between(sets, similar, new, every, distance)
-    with_old = _least_between(sets, similar, np.setdiff1d(every, new), new, distance)
+        return least(every, every)
+    with_new, with_old = least(new, every), least(np.setdiff1d(every, new), new)
     return _joined_least([known, with_new, with_old], with_new.compared + with_old.compared)
+
+
+def shards_of_pairs(count: int) -> int:
+    """How many shards it takes to compare so many sets with each other."""
+    return count * (count - 1) // 2 // PAIRS_PER_SHARD + 1
+
+
+def _row_shards(rows: Longs, columns: Longs) -> Iterator[tuple[Longs, Longs]]:
+    """Stretches of the rows, each with the columns behind its first row; both are ascending.
+
+    Early rows have more columns behind them: shards hold about as many pairs, not rows.
+    """
+    behind = np.searchsorted(columns, rows, side="right")
+    before = np.cumsum(len(columns) - behind) - (len(columns) - behind)
+    starts = np.flatnonzero(np.diff(before // PAIRS_PER_SHARD, prepend=-1)).tolist()
+    for start, end in pairwise([*starts, len(rows)]):
+        yield rows[start:end], columns[behind[start] :]
+
+
+def _least_of_shard(
+    sets: AttributeSets,
+    offsets: Ints,
+    classes: Ints,
+    distance: Distance,
+    rows: Longs,
+    columns: Longs,
+) -> SetPairs:
+    return _least_between(sets, _similar(offsets, classes), rows, columns, distance)
+
+
+def _similar(offsets: Ints, classes: Ints) -> sparse.csr_matrix:
+    """Which classes are similar, from compressed rows: a matrix is not sent to other processes."""
+    ones = np.ones(len(classes), dtype=np.float32)
+    return sparse.csr_matrix((ones, classes, offsets), shape=(len(offsets) - 1,) * 2)
+
+
+def _appended(parts: Sequence[SetPairs]) -> SetPairs:
+    """The pairs of rows that come one after another."""
+    found = [NO_PAIRS, *((part.left, part.right, part.scores) for part in parts)]
+    left, right, scores = (np.concatenate(values) for values in zip(*found, strict=True))
+    return SetPairs(left, right, scores, sum(part.compared for part in parts))
 
 
 def _joined_least(parts: Sequence[SetPairs], compared: int) -> SetPairs:
@@ -119,14 +176,13 @@ def _least_between(
     reach = (members @ similar).tocsr()
     covered = (reach > 0).astype(np.float32)
     sides = _Sides(members[columns].T, covered[columns].T, columns)
-    parts, compared = [NO_PAIRS], 0
+    parts = []
     for start in range(0, len(rows), BLOCK_ROWS):
         block = rows[start : start + BLOCK_ROWS]
         counts = _match_bounds(members[block], reach[block], covered[block], block, sides)
-        compared += len(counts.rows)
-        parts.append(_least_of_block(sets, similar, counts, distance))
-    left, right, scores = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return SetPairs(left, right, scores, compared)
+        least = _least_of_block(sets, similar, counts, distance)
+        parts.append(SetPairs(*least, compared=len(counts.rows)))
+    return _appended(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +281,31 @@ def paired_matches(
     similar: sparse.csr_matrix,
     left: Longs,
     right: Longs,
+    run: Run = here,
 ) -> Floats:
     """|∩| of Eq. 6 for the pairs (left[i], right[i]) of sets, shape (len(left),)."""
+    starts = range(0, len(left), MATCHES_PER_SHARD)
+    stretches = (slice(start, start + MATCHES_PER_SHARD) for start in starts)
+    shards = (_with_their_sets(sets, similar, left[own], right[own]) for own in stretches)
+    return np.concatenate([np.zeros(0), *run(_matches_of_shard, shards)])
+
+
+def _with_their_sets(
+    sets: AttributeSets, similar: sparse.csr_matrix, left: Longs, right: Longs
+) -> tuple[AttributeSets, Ints, Ints, Longs, Longs]:
+    """Some pairs with no more than the sets and the similar classes that they need."""
+    chosen, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    offsets, values = take_rows(sets.offsets, chosen)
+    used, classes = np.unique(sets.concepts[values], return_inverse=True)
+    near = similar[used][:, used].tocsr()
+    own = AttributeSets(offsets, classes.astype(np.int32))
+    return own, near.indptr, near.indices, places[: len(left)], places[len(left) :]
+
+
+def _matches_of_shard(
+    sets: AttributeSets, offsets: Ints, classes: Ints, left: Longs, right: Longs
+) -> Floats:
+    similar = _similar(offsets, classes)
     members = _membership(sets, similar.shape[0])
     reach = (members @ similar).tocsr()
     covered = (reach > 0).astype(np.float32)

@@ -6,7 +6,9 @@ the set that costs each cluster least, so that nothing but the clustering is com
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,9 @@ import numpy as np
 from tasks.core.counts import cluster_sizes
 from tasks.core.losses import row_losses
 from tasks.core.measures import form_attributes, percent_of
-from tasks.core.records import Clusters, Ints, Longs, RecordTable
+from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable
 from tasks.core.rows import compress, take_rows
-from tasks.core.slots.members import members_of
+from tasks.core.slots.members import Members, members_of
 from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy
 
@@ -37,31 +39,73 @@ class Scene:
     inclusive: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledForms:
+    """The different pairs of form and label of some records.
+
+    Attributes:
+        labels: of each pair.
+        offsets, attributes: of its form, as compressed rows.
+        weights: mentions that each attribute stands for.
+        counts: records of each pair.
+    """
+
+    labels: Longs
+    offsets: Longs
+    attributes: Ints
+    weights: Floats
+    counts: Longs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """Records that have traded places: what each cluster holds now."""
+
+    members: Members
+    forms: LabelledForms
+
+
+Price = Callable[[Iterable[Permutation]], Iterable[float]]
+"""What clusters cost, in order."""
+
+
 def compare_with_random(
-    scene: Scene, clusters: Clusters, centre: Ints, *, most_records: int = MOST_RECORDS
+    scene: Scene,
+    clusters: Clusters,
+    centre: Ints,
+    price: Price | None = None,
+    *,
+    most_records: int = MOST_RECORDS,
 ) -> dict[str, Any]:
     """Symmetric loss in percent of the clusters as they are, and of each permutation, if any.
 
     Args:
         centre: the concepts of the data set's centre, against which Eq. 13 measures.
+        price: `permutation_cost` of each, by whoever may do it; if not given, it is done here.
     """
     random = np.random.default_rng(SEED)
     records = _sample(clusters, most_records, random)
     found, labels = np.unique(clusters.labels[records], return_inverse=True)
-    times = PERMUTATIONS if len(records) else 0
-    whole = _cost(scene, records, np.zeros(len(records), dtype=np.int32), [centre])
-
-    def loss(order: Longs) -> float:
-        cost = _published_cost(scene, order, labels.astype(np.int32))
-        return round(percent_of(cost, whole), 3)
-
+    orders = [random.permutation(records) for _ in range(PERMUTATIONS)]
+    tried = [records, *orders] if len(records) else []
+    permutations = (_permuted(scene.table, order, labels.astype(np.int32)) for order in tried)
+    costs = (price or _price_here(scene))(permutations)
+    alike = _labelled(scene.table, records, np.zeros(len(records), dtype=np.int32))
+    whole = _cost(alike, [centre], scene.taxonomy, inclusive=scene.inclusive)
+    losses = [round(percent_of(cost, whole), 3) for cost in costs]
     return {
         "clusters": len(found),
         "records": len(records),
         "of_records": int((clusters.labels >= 0).sum()),
-        "own_percent": loss(records) if len(records) else 0.0,
-        "random_percent": [loss(random.permutation(records)) for _ in range(times)],
+        "own_percent": losses[0] if losses else 0.0,
+        "random_percent": losses[1:],
     }
+
+
+def _price_here(scene: Scene) -> Price:
+    return partial(
+        map, partial(permutation_cost, taxonomy=scene.taxonomy, inclusive=scene.inclusive)
+    )
 
 
 def _sample(clusters: Clusters, most_records: int, random: np.random.Generator) -> Longs:
@@ -80,27 +124,36 @@ def _sample(clusters: Clusters, most_records: int, random: np.random.Generator) 
     return records[lots < share]
 
 
-def _published_cost(scene: Scene, records: Longs, labels: Ints) -> float:
-    """Cost of the clusters that give these records these labels."""
-    label_of = np.full(len(scene.table), -1, dtype=np.int32)
+def _permuted(table: RecordTable, records: Longs, labels: Ints) -> Permutation:
+    label_of = np.full(len(table), -1, dtype=np.int32)
     label_of[records] = labels
-    members = members_of(scene.table, label_of)
-    published = publish_sets(members, scene.taxonomy, inclusive=scene.inclusive)
-    return _cost(scene, records, labels, published)
+    return Permutation(members_of(table, label_of), _labelled(table, records, labels))
 
 
-def _cost(scene: Scene, records: Longs, labels: Ints, published: list[Ints]) -> float:
-    """What is lost and made up (Eq. 12 in both directions) if labels publish these sets."""
-    pairs = np.stack([scene.table.form_of[records], labels], axis=1).astype(np.int64)
+def _labelled(table: RecordTable, records: Longs, labels: Ints) -> LabelledForms:
+    pairs = np.stack([table.form_of[records], labels], axis=1).astype(np.int64)
     distinct, counts = np.unique(pairs, axis=0, return_counts=True)
-    offsets, attributes, weights = form_attributes(scene.table, distinct[:, 0])
+    offsets, attributes, weights = form_attributes(table, distinct[:, 0])
+    return LabelledForms(distinct[:, 1], offsets, attributes, weights, counts)
+
+
+def permutation_cost(permutation: Permutation, taxonomy: Taxonomy, *, inclusive: bool) -> float:
+    """Cost of the clusters, each of which publishes what costs it least."""
+    published = publish_sets(permutation.members, taxonomy, inclusive=inclusive)
+    return _cost(permutation.forms, published, taxonomy, inclusive=inclusive)
+
+
+def _cost(
+    forms: LabelledForms, published: list[Ints], taxonomy: Taxonomy, *, inclusive: bool
+) -> float:
+    """What is lost and made up (Eq. 12 in both directions) if labels publish these sets."""
     set_offsets, concepts = compress(published)
-    row_offsets, places = take_rows(set_offsets, distinct[:, 1])
+    row_offsets, places = take_rows(set_offsets, forms.labels)
     losses = row_losses(
-        scene.taxonomy,
-        (offsets, attributes),
+        taxonomy,
+        (forms.offsets, forms.attributes),
         (row_offsets, concepts[places]),
-        inclusive=scene.inclusive,
+        inclusive=inclusive,
     )
-    lost = losses.lost * weights * np.repeat(counts, np.diff(offsets))
-    return float(lost.sum() + (losses.made_up * counts).sum())
+    lost = losses.lost * forms.weights * np.repeat(forms.counts, np.diff(forms.offsets))
+    return float(lost.sum() + (losses.made_up * forms.counts).sum())

@@ -34,6 +34,18 @@ def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     return new_offsets, places + np.arange(new_offsets[-1])
 
 
+def distinct(values: Longs) -> Longs:
+    """The different values, ascending.
+
+    As `np.unique`, which looks them up in a table (NumPy 2.4): of a million that takes twenty
+    times as long as to sort them.
+    """
+    ordered = np.sort(values)
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return np.asarray(ordered[new])
+
+
 def joined_offsets(parts: Sequence[Longs]) -> Longs:
     """The offsets of several lists of rows as one list."""
     lengths = [np.diff(offsets) for offsets in parts]
@@ -58,8 +70,8 @@ def keyed_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
 
 def equal_sets(left: tuple[Longs, Ints], right: tuple[Longs, Ints]) -> Flags:
     """Whether row i of the left holds the same values as row i of the right, in any order."""
-    own, other = (row_keys(owners(offsets), values) for offsets, values in (left, right))
-    different = np.setxor1d(own, other) // VALUES
+    own, other = (distinct(row_keys(owners(offsets), values)) for offsets, values in (left, right))
+    different = np.setxor1d(own, other, assume_unique=True) // VALUES
     return np.asarray(np.bincount(different, minlength=len(left[0]) - 1) == 0)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.rows import compress, equal_sets, group_by, keyed_rows, owners, row_keys
+from tasks.core.rows import compress, distinct, equal_sets, group_by, keyed_rows, owners, row_keys
 
 VALUES = st.sampled_from([-(2**31), -2, -1, 0, 1, 2, 2**31 - 1])
 ROWS = st.lists(st.lists(VALUES, max_size=4), max_size=8)
@@ -43,3 +43,8 @@ def test_equal_sets_are_those_of_equal_values(rows: list[list[int]], data: st.Da
     ]
     found = equal_sets(compress(rows), compress(others))
     assert found.tolist() == [set(a) == set(b) for a, b in zip(rows, others, strict=True)]
+
+
+@given(st.lists(st.integers(-3, 3)))
+def test_distinct_values_ascend(values: list[int]) -> None:
+    assert distinct(np.array(values, dtype=np.int64)).tolist() == sorted(set(values))

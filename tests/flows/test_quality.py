@@ -20,6 +20,7 @@ from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
 from tasks.core.rows import split_rows
+from tasks.measuring import measure
 from tasks.settings import Settings
 from tasks.workbench import Workbench
 
@@ -43,7 +44,7 @@ class Prepared:
         clusters = phases.cluster(settings, self.table, comparison)
         release = phases.redact(settings, self.table, comparison, clusters)
         found = (self.log, self.table, comparison, clusters, release)
-        return clusters, release, phases.measure(settings, *found)
+        return clusters, release, measure(settings, *found)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tasks.core.clustering.paired_costs import paired_costs
 from tasks.core.concepts import ConceptDistances
 from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import take_rows
+from tasks.core.rows import distinct, take_rows
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 WITHHELD = -1
@@ -97,7 +97,7 @@ def problem_of(
     holding = np.flatnonzero(table.set_of >= 0)
     sets, users = table.set_of[holding].astype(np.int64), table.users[holding]
     width = int(users.max(initial=0)) + 1
-    held_sets, held_users = np.divmod(np.unique(sets * width + users), width)
+    held_sets, held_users = np.divmod(distinct(sets * width + users), width)
     bounds = np.searchsorted(held_sets, np.arange(len(table.sets) + 1))
     return Problem(
         costs=SetCosts.of(table.sets, distances),

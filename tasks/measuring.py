@@ -1,0 +1,160 @@
+"""§4.1 and beyond: what a release costs and what risk is left, large parts of it in shards.
+
+Shards are cut by the data alone and their results are added up in order, so that the figures are
+the same whoever measures. What only counts is done here: to send it would take longer.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+
+from tasks.containment import contained
+from tasks.core.costs import SETS_PER_SHARD, SetCosts, dataset_centre
+from tasks.core.counts import cluster_sizes, count_release
+from tasks.core.figures import distributions
+from tasks.core.measures import (
+    LossSums,
+    ShownRows,
+    cluster_cohesion,
+    loss_of,
+    loss_sums,
+    shown_rows,
+    summarise_cohesion,
+)
+from tasks.core.random_clusters import (
+    PERMUTATIONS,
+    Permutation,
+    Scene,
+    compare_with_random,
+    permutation_cost,
+)
+from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
+from tasks.core.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.runs import Run, here
+from tasks.knowledge import Knowledge, knowledge_in, topic_map, wordnet
+from tasks.phases import VERSION, Comparison
+from tasks.progress import Progress, silent, watched
+from tasks.settings import Settings
+from tasks.workers import running_shards
+
+FEWEST_TO_SHARE: Final = 200_000
+"""Fewer records are measured before others would be ready to help."""
+
+
+@contained
+def measure(
+    settings: Settings,
+    log: QueryLog,
+    table: RecordTable,
+    comparison: Comparison,
+    clusters: Clusters,
+    release: Release,
+    *,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """All that `measures.json` says of a release."""
+    if len(table) < FEWEST_TO_SHARE:
+        return _measured(settings, log, table, comparison, clusters, release, here)
+    with running_shards(settings.workers) as run:
+        seen = watched(run, _shards_foreseen(table), progress)
+        return _measured(settings, log, table, comparison, clusters, release, seen)
+
+
+def _shards_foreseen(table: RecordTable) -> int:
+    """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
+    return -(-len(table.sets) // SETS_PER_SHARD) + 2 + 1 + PERMUTATIONS
+
+
+def _measured(
+    settings: Settings,
+    log: QueryLog,
+    table: RecordTable,
+    comparison: Comparison,
+    clusters: Clusters,
+    release: Release,
+    run: Run,
+) -> dict[str, Any]:
+    cohesion = _cohesion(settings, table, comparison, clusters, run)
+    centre = centre_of(table, comparison, run)
+    return {
+        "settings": settings.published(),
+        "versions": {
+            "logveil": VERSION,
+            "wordnet": f"3.0 ({wordnet(settings.store).version})",
+            "python": platform.python_version(),
+        },
+        **count_release(log, table, clusters, release),
+        "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
+        "information_loss": _information_loss(settings, table, centre, release, run),
+        "risk": {
+            **linkage_risk(table, release),
+            "partial_knowledge": partial_knowledge(table, release),
+        },
+        "diversity": diversity(table, clusters),
+        "figures": {
+            **distributions(log, table, clusters, release, cohesion, k=settings.k),
+            "random_clusters": _random_clusters(settings, table, centre, clusters, run),
+        },
+    }
+
+
+def _cohesion(
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Run
+) -> Floats:
+    distances = comparison.distances
+    return cluster_cohesion(
+        table,
+        clusters,
+        distances.in_classes(table.sets),
+        distances.similar(settings.threshold),
+        distance=settings.distance,
+        run=run,
+    )
+
+
+def centre_of(table: RecordTable, comparison: Comparison, run: Run = here) -> Ints:
+    """The concepts of the data set's centre; none if no record has attributes."""
+    own = table.set_of[table.set_of >= 0]
+    if not len(own):
+        return np.zeros(0, dtype=np.int32)
+    costs = SetCosts.of(table.sets, comparison.distances)
+    return table.sets.row(dataset_centre(costs, np.bincount(own, minlength=len(table.sets)), run))
+
+
+def _information_loss(
+    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Run
+) -> dict[str, Any]:
+    known = knowledge_in(settings.store, settings.topics)
+    shards = ((known, settings.inclusive, centre, rows) for rows in shown_rows(table, release))
+    topics = topic_map(settings.store, settings.topics)
+    return asdict(loss_of(run(loss_of_shard, shards), topics))
+
+
+@contained
+def loss_of_shard(known: Knowledge, inclusive: bool, centre: Ints, rows: ShownRows) -> LossSums:
+    """What some rows lose; runs in a worker."""
+    return loss_sums(rows, centre, known.taxonomy, known.topic_map, inclusive=inclusive)
+
+
+def _random_clusters(
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Run
+) -> dict[str, Any]:
+    known = knowledge_in(settings.store, settings.topics)
+
+    def price(permutations: Iterable[Permutation]) -> Iterator[float]:
+        given = ((known, settings.inclusive, permutation) for permutation in permutations)
+        return run(cost_of_permutation, given)
+
+    scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
+    return compare_with_random(scene, clusters, centre, price)
+
+
+@contained
+def cost_of_permutation(known: Knowledge, inclusive: bool, permutation: Permutation) -> float:
+    """What random clusters cost; runs in a worker."""
+    return permutation_cost(permutation, known.taxonomy, inclusive=inclusive)
