@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.losses import nearest_values
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import compress, take_rows
+from tasks.core.rows import compress, distinct, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 NO_CLUSTER = -1
@@ -63,7 +63,7 @@ def place_attributes(
     offsets, values = compress([*rows, _NONE])
     members = clusters.labels >= 0
     width = max(1, len(rows))
-    pairs = np.unique(table.set_of[members].astype(np.int64) * width + clusters.labels[members])
+    pairs = distinct(table.set_of[members].astype(np.int64) * width + clusters.labels[members])
     own_sets, labels = np.divmod(pairs, width)
     left_offsets, places = take_rows(table.sets.offsets, own_sets)
     right_offsets, right_places = take_rows(offsets, labels)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.core.records import ATTRIBUTE, WORD, Floats, Ints, Longs, RecordTable
 from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
-from tasks.core.rows import VALUES, group_by, keyed_rows, owners, row_keys, take_rows
+from tasks.core.rows import VALUES, distinct, group_by, keyed_rows, owners, row_keys, take_rows
 
 UNSAID_PLACE = 1.0
 """Where a concept stands that no query of its row says: last."""
@@ -71,7 +71,7 @@ def ordered_terms(
 def _wanted(words: tuple[Longs, Ints], concepts: tuple[Longs, Ints]) -> Longs:
     """The terms of all rows, ascending."""
     keys = [row_keys(owners(words[0]), words[1]), row_keys(owners(concepts[0]), -1 - concepts[1])]
-    return np.unique(np.concatenate(keys))
+    return distinct(np.concatenate(keys))
 
 
 def _mean_places(wanted: Longs, said: Longs, weights: Longs, places: Floats) -> Floats:
