@@ -144,9 +144,12 @@ def _shards(runs: Sequence[Run]) -> str:
 def _workers(runs: Sequence[Run]) -> str:
     header = ("queries", "scope", "limit of a worker, MB", "its peak, MB")
     limit = round(WORKER_MEMORY * GIGABYTE / MEGABYTE)
-    on_dask = (run for run in runs if run["kind"] == ON_DASK)
-    rows = ((run["size"], run["scope"], limit, run["largest_child_mb"]) for run in on_dask)
-    return markdown_table(header, rows)
+    peaks: dict[tuple[int, str], float] = {}
+    for run in runs:
+        if run["kind"] == ON_DASK:
+            key = run["size"], run["scope"]
+            peaks[key] = max(peaks.get(key, 0.0), run["largest_child_mb"])
+    return markdown_table(header, ((*key, limit, peak) for key, peak in peaks.items()))
 
 
 def _limits(runs: Sequence[Run]) -> str:
