@@ -32,6 +32,20 @@ FOR_OUR_WORK: Final = {
     "distributed.worker.multiprocessing-method": "forkserver",
 }
 
+SHOWN_AS: Final = {
+    "tasks.reading:read_place": "analyse: texts of parts of files",
+    "tasks.adapters.kept_stop_words:_list_stop_words": "analyse: stop words",
+    "tasks.core.pairs:_least_of_shard": "compare: pairs of sets",
+    "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
+    "tasks.core.clustering.seams:_improved": "cluster: seams of blocks",
+    "tasks.redacting:redact_shard": "redact: clusters",
+    "tasks.core.costs:_candidate_totals": "measure: centre",
+    "tasks.core.pairs:_matches_of_shard": "measure: cohesion",
+    "tasks.measuring:loss_of_shard": "measure: loss",
+    "tasks.measuring:cost_of_permutation": "measure: random clusters",
+}
+"""What Prefect's page says in place of the name of a function."""
+
 
 @contextmanager
 def engine_of(settings: Settings) -> Iterator[Settings]:
@@ -68,7 +82,8 @@ class _Submit:
 
     def __call__(self, address: str, code: str, function: str, names: list[str]) -> Waiting:
         given = {"address": address, "code": code, "function": function, "names": names}
-        waiting: Waiting = self._flow.run(self._runner.submit, steps.shard, given)
+        shard = steps.shard.with_options(task_run_name=SHOWN_AS.get(function, function))
+        waiting: Waiting = self._flow.run(self._runner.submit, shard, given)
         return waiting
 
 

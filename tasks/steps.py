@@ -80,7 +80,6 @@ def publish(bench: Workbench, measures: dict[str, Any]) -> None:
 
 @task(
     name="shard",
-    task_run_name="{function}",
     cache_policy=NO_CACHE,
     persist_result=False,
     log_prints=False,

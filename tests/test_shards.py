@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flows.dask_engine import _Submit
+from flows.dask_engine import SHOWN_AS, _Submit
 from flows.release import BareRunner, make_release
 from flows.run import main
 from flows.screen import Screen
 from tasks import shards
 from tasks.adapters.code import code_digest
-from tasks.adapters.packing import name_of, pack, unpack
+from tasks.adapters.packing import name_of, named, pack, unpack
 from tasks.adapters.querylog import read_logs, texts_at
 from tasks.adapters.shared_files import SharedFiles
 from tasks.core.clustering.adaptive import adaptive_labels
@@ -295,6 +295,16 @@ def test_the_task_around_a_shard_is_not_sent_along() -> None:
     around.set("the phase's, with the whole log")
     submit("address", "code", "function", [])
     assert seen == ["the flow's"]
+
+
+def test_functions_are_shown_by_what_they_do() -> None:
+    shown = []
+    submit = _Submit(SimpleNamespace(submit=lambda task, given: shown.append(task.task_run_name)))
+    for function in SHOWN_AS:
+        assert name_of(named(function)) == function
+        submit("address", "code", function, [])
+    submit("address", "code", "tasks.new:function", [])
+    assert shown == [*SHOWN_AS.values(), "tasks.new:function"]
 
 
 # Texts where they stand
