@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -58,29 +59,11 @@ def measure(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """All that `measures.json` says of a release."""
-    if len(table) < FEWEST_TO_SHARE:
-        return _measured(settings, log, table, comparison, clusters, release, here)
-    with running_shards(settings.workers) as run:
-        seen = watched(run, _shards_foreseen(table), progress)
-        return _measured(settings, log, table, comparison, clusters, release, seen)
-
-
-def _shards_foreseen(table: RecordTable) -> int:
-    """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
-    return -(-len(table.sets) // SETS_PER_SHARD) + 2 + 1 + PERMUTATIONS
-
-
-def _measured(
-    settings: Settings,
-    log: QueryLog,
-    table: RecordTable,
-    comparison: Comparison,
-    clusters: Clusters,
-    release: Release,
-    run: Run,
-) -> dict[str, Any]:
-    cohesion = _cohesion(settings, table, comparison, clusters, run)
-    centre = centre_of(table, comparison, run)
+    with _run_for(settings, table, progress) as run:
+        cohesion = _cohesion(settings, table, comparison, clusters, run)
+        centre = centre_of(table, comparison, run)
+        loss = _information_loss(settings, table, centre, release, run)
+        random_clusters = _random_clusters(settings, table, centre, clusters, run)
     return {
         "settings": settings.published(),
         "versions": {
@@ -90,7 +73,7 @@ def _measured(
         },
         **count_release(log, table, clusters, release),
         "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
-        "information_loss": _information_loss(settings, table, centre, release, run),
+        "information_loss": loss,
         "risk": {
             **linkage_risk(table, release),
             "partial_knowledge": partial_knowledge(table, release),
@@ -98,9 +81,21 @@ def _measured(
         "diversity": diversity(table, clusters),
         "figures": {
             **distributions(log, table, clusters, release, cohesion, k=settings.k),
-            "random_clusters": _random_clusters(settings, table, centre, clusters, run),
+            "random_clusters": random_clusters,
         },
     }
+
+
+@contextmanager
+def _run_for(settings: Settings, table: RecordTable, progress: Progress) -> Iterator[Run]:
+    """Whoever measures; says how many shards are done, if others help."""
+    if len(table) < FEWEST_TO_SHARE:
+        yield here
+        return
+    # Those of the centre, at least one for cohesion and one for the loss, and permutations.
+    foreseen = -(-len(table.sets) // SETS_PER_SHARD) + 2 + 1 + PERMUTATIONS
+    with running_shards(settings.workers) as run:
+        yield watched(run, foreseen, progress)
 
 
 def _cohesion(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import Any, TypeVar
 
 from tasks.core.runs import Result, Run
+
+Part = TypeVar("Part", bound=Sized)
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total, in whatever unit the phase counts."""
@@ -13,6 +15,15 @@ Progress = Callable[[int, int], None]
 
 def silent(done: int, total: int) -> None:
     """A progress that nobody watches."""
+
+
+def counted(parts: Iterable[Part], total: int, progress: Progress) -> Iterator[Part]:
+    """The same parts, saying after each how much of the total they hold so far."""
+    done = 0
+    for part in parts:
+        done += len(part)
+        progress(done, total)
+        yield part
 
 
 def watched(run: Run, total: int, progress: Progress) -> Run:

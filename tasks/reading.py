@@ -8,7 +8,7 @@ in which rows of the log to find them, and look there themselves.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +26,7 @@ from tasks.core.runs import Run
 from tasks.core.texts import normalise
 from tasks.knowledge import store_here, topic_map, wordnet
 from tasks.memory import way_of_reading
-from tasks.progress import Progress
+from tasks.progress import Progress, counted
 from tasks.settings import Settings
 from tasks.workers import imported
 
@@ -72,15 +72,7 @@ def manner_of(settings: Settings) -> Manner:
 def read_in_shards(manner: Manner, texts: Sequence[str], run: Run, progress: Progress) -> Readings:
     """What each text says, in order."""
     shards = ((manner, texts[at : at + SHARD]) for at in range(0, len(texts), SHARD))
-    return join_readings(list(_watched(run(read_shard, shards), len(texts), progress)))
-
-
-def _watched(shards: Iterator[Readings], total: int, progress: Progress) -> Iterator[Readings]:
-    done = 0
-    for shard in shards:
-        done += len(shard)
-        progress(done, total)
-        yield shard
+    return join_readings(list(counted(run(read_shard, shards), len(texts), progress)))
 
 
 def texts_per_shard(gigabytes: float, texts: int, workers: int) -> int:
@@ -109,7 +101,7 @@ def read_where_they_stand(
     """
     total = sum(len(place.rows) for place in places)
     shards = run(read_place, ((manner.from_anywhere, way, place) for place in places))
-    return join_readings(list(_watched(shards, total, progress)))
+    return join_readings(list(counted(shards, total, progress)))
 
 
 def places_of(

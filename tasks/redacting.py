@@ -5,7 +5,7 @@ Shards hold numbers alone. What has no cluster is redacted here, after them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tasks.containment import contained
@@ -22,7 +22,7 @@ from tasks.core.redaction.parts import (
 )
 from tasks.core.runs import Run
 from tasks.knowledge import Knowledge
-from tasks.progress import Progress
+from tasks.progress import Progress, counted
 
 FEWEST_SHARDS: Final = 4
 """With fewer, other processes take longer to get ready than they save."""
@@ -44,23 +44,12 @@ def redact_in_shards(
     lineage = lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in shards)
     results = run(redact_shard, ((known, part, k) for part in parts))
-    redacted = list(_watched(results, shards, len(table), progress))
+    progress(0, len(table))
+    redacted = list(counted(results, len(table), progress))
     left = left_by_parts(clusters, redacted)
     alone = redact_without_cluster(table, left, taxonomy, k=k)
     progress(len(table), len(table))
     return join(table, (left, alone), shards, redacted)
-
-
-def _watched(
-    results: Iterator[RedactedPart], shards: Sequence[Longs], total: int, progress: Progress
-) -> Iterator[RedactedPart]:
-    """The same, saying how many of the records have been looked at."""
-    done = 0
-    progress(done, total)
-    for records, result in zip(shards, results, strict=True):
-        done += len(records)
-        progress(done, total)
-        yield result
 
 
 @contained

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -109,14 +109,12 @@ class Runs:
             for kind in ("dask", "local")
         ]
         dask, plain = made[::2], made[1::2]
+        seconds = [[run["seconds"] for run in side] for side in (dask, plain)]
         found = {
             **{"size": size, "scope": scope, "same_bytes": same_bytes(made)},
-            "wall": _median_ratio(dask, plain, lambda run: run["wall_seconds"]),
-            "cpu": _median_ratio(dask, plain, lambda run: run["cpu_seconds"]),
-            "phases": {
-                phase: _median_ratio(dask, plain, lambda run: run["seconds"][phase])  # noqa: B023
-                for phase in PARALLEL
-            },
+            "wall": _median_ratio(dask, plain, "wall_seconds"),
+            "cpu": _median_ratio(dask, plain, "cpu_seconds"),
+            "phases": {phase: _median_ratio(*seconds, phase) for phase in PARALLEL},
             "worker_peak_mb": max(run["largest_child_mb"] for run in dask),
             "worker_limit_gb": WORKER_MEMORY,
             "shared_mb": max(run["shared_mb"] for run in dask),
@@ -163,11 +161,9 @@ class Runs:
         self.results.put("growth", {**self.results.content.get("growth", {}), scope: found})
 
 
-def _median_ratio(
-    runs: Sequence[Run], others: Sequence[Run], figure: Callable[[Run], float]
-) -> float | None:
+def _median_ratio(runs: Sequence[Run], others: Sequence[Run], figure: str) -> float | None:
     """Of the medians of a figure: one run says little on a machine that others use as well."""
-    return ratio(*(median(figure(run) for run in side) for side in (runs, others)))
+    return ratio(*(median(run[figure] for run in side) for side in (runs, others)))
 
 
 def size_for_workers(sizes: list[int]) -> int:

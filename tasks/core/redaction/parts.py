@@ -60,6 +60,10 @@ class RedactedPart:
     def __post_init__(self) -> None:
         freeze(self)
 
+    def __len__(self) -> int:
+        """Records."""
+        return len(self.release.class_of)
+
 
 def cut(labels: Ints) -> list[Longs]:
     """The records of each part, ascending: of as many clusters in a row as it may hold.
