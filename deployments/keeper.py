@@ -27,8 +27,8 @@ from typing import Any, Final
 import yaml
 
 from deployments.site import HOST, ROOT, Site
-from tasks.adapters.private_files import write_private
 from tasks.core.errors import InputError, UsageError
+from tasks.runtime.private_files import write_private
 
 START_SECONDS: Final = 180
 """So long a server may take to answer first; on a fresh home it makes its database."""

@@ -23,8 +23,8 @@ from typing import Final
 import platformdirs
 
 from flows.prefect_environment import DEFAULTS
-from tasks.adapters.private_files import make_private
 from tasks.core.errors import UsageError
+from tasks.runtime.private_files import make_private
 
 ROOT: Final = Path(__file__).parent.parent
 POOL: Final = "logveil"

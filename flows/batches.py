@@ -10,10 +10,6 @@ from typing import Any, Final, Literal
 
 from flows.release import Runner, make_release
 from flows.screen import Shown
-from tasks.adapters import inbox as shelf
-from tasks.adapters.inputs import content_digest
-from tasks.adapters.ledger import Ledger, open_ledger
-from tasks.adapters.locks import locked
 from tasks.core.errors import (
     BadLog,
     LogveilError,
@@ -21,8 +17,10 @@ from tasks.core.errors import (
     UnexpectedError,
     VerificationFailed,
 )
-from tasks.edition_benches import AppendBench, EditionBench, NewEditionBench, read_alone
-from tasks.editions import (
+from tasks.editions import inbox as shelf
+from tasks.editions.benches import AppendBench, EditionBench, NewEditionBench, read_alone
+from tasks.editions.ledger import Ledger, open_ledger
+from tasks.editions.state import (
     EditionState,
     current_state,
     files_that_wait,
@@ -32,7 +30,9 @@ from tasks.editions import (
     shared_settings,
     withdraw_old,
 )
-from tasks.memory import open_memory
+from tasks.runtime.inputs import content_digest
+from tasks.runtime.locks import locked
+from tasks.runtime.memory import open_memory
 from tasks.settings import Settings
 
 Growth = Literal["append", "new"]

@@ -14,7 +14,7 @@ from flows.interruption import heed_interrupts, leave_at_once
 
 if TYPE_CHECKING:
     from flows.screen import Screen
-    from tasks.comparing import Comparing
+    from tasks.evaluation.comparison import Comparing
     from tasks.settings import Settings
 
 KEPT: Final = "no comparison was written; what was read and compared is kept for the next run"
@@ -84,8 +84,8 @@ def compare_all(
     settings: Settings, screen: Screen, run_part: Callable[[Comparing, str], object]
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
-    from tasks.comparing import Comparing
-    from tasks.workers import running_blocks
+    from tasks.evaluation.comparison import Comparing
+    from tasks.runtime.workers import running_blocks
 
     with running_blocks(settings.workers) as run:
         comparing = Comparing(settings, screen.progress, run)

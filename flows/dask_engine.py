@@ -15,13 +15,13 @@ from typing import Any, Final
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import steps
-from tasks.adapters.shared_files import SharedFiles
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
 from tasks.reading import get_ready, manner_of
+from tasks.runtime.shards import SharedRun, Submit, Waiting
+from tasks.runtime.shared_files import SharedFiles
+from tasks.runtime.workers import IMPORTED_ON_DASK, blocks_run, prepare_workers
 from tasks.settings import Settings
-from tasks.shards import SharedRun, Submit, Waiting
-from tasks.workers import IMPORTED_ON_DASK, blocks_run, prepare_workers
 
 FOR_OUR_WORK: Final = {
     # A thread would look every 10 ms at what a worker does.
@@ -34,13 +34,13 @@ FOR_OUR_WORK: Final = {
 
 SHOWN_AS: Final = {
     "tasks.reading:read_place": "analyse: texts of parts of files",
-    "tasks.adapters.kept_stop_words:_list_stop_words": "analyse: stop words",
-    "tasks.core.pairs:_least_of_shard": "compare: pairs of sets",
+    "tasks.runtime.kept_stop_words:_list_stop_words": "analyse: stop words",
+    "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
-    "tasks.core.clustering.seams:_improved": "cluster: seams of blocks",
+    "tasks.core.clustering.boundaries:_improved": "cluster: seams of blocks",
     "tasks.redacting:redact_shard": "redact: clusters",
-    "tasks.core.costs:_candidate_totals": "measure: centre",
-    "tasks.core.pairs:_matches_of_shard": "measure: cohesion",
+    "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
+    "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",
     "tasks.measuring:loss_of_shard": "measure: loss",
     "tasks.measuring:cost_of_permutation": "measure: random clusters",
 }

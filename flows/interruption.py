@@ -52,7 +52,7 @@ def interrupted(kept: str) -> int:
 def leave_at_once(folders: Sequence[Path], kept: str) -> NoReturn:
     """End this process and all it has started; what it wrote aside in the folders is removed."""
     from flows.anonymise import stop_embedded_servers
-    from tasks.adapters.release import discard_own_draft
+    from tasks.adapters.release_files import discard_own_draft
 
     for folder in folders:
         discard_own_draft(folder)

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from flows.interruption import heed_interrupts
 from flows.screen import Shown
-from tasks.adapters.release import discard_own_draft
-from tasks.shard_figures import counted_shards, counting_shards
+from tasks.adapters.release_files import discard_own_draft
+from tasks.runtime.shard_figures import counted_shards, counting_shards
 from tasks.workbench import PHASES, Workbench
 
 

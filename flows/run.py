@@ -72,7 +72,7 @@ def _prepare_workers(settings: Settings) -> None:
     """Let workers begin to import what they need while this process does the same."""
     from flows.prefect_environment import set_defaults
     from tasks.adapters.logs.paths import total_size
-    from tasks.workers import IMPORTED_ON_DASK, prepare_workers
+    from tasks.runtime.workers import IMPORTED_ON_DASK, prepare_workers
 
     if settings.runner == "dask":
         if not settings.dask_address:

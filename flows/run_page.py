@@ -22,8 +22,8 @@ from prefect.artifacts import (
 )
 
 from flows.screen import EXPLAINED, PhaseLine, Shown, summary_rows
-from tasks.adapters.page.pictures import standalone_pictures
-from tasks.adapters.page.verdict import amounts_of, promise_of, verdict_of
+from tasks.adapters.report.pictures import standalone_pictures
+from tasks.adapters.report.verdict import amounts_of, promise_of, verdict_of
 
 SECONDS_BETWEEN: Final = 2.0
 """A server has better things to do than to hear of every block."""

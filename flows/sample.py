@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import Final
 
-from tasks.adapters.vocabulary import load_vocabulary
 from tasks.core.errors import LogveilError
-from tasks.core.synthetic.log import Row, synthetic_log
+from tasks.synthetic.log import Row, synthetic_log
+from tasks.synthetic.vocabulary import load_vocabulary
 
 HEADER: Final = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 

@@ -15,7 +15,7 @@ from tasks.settings import default_store, private_folder
 if TYPE_CHECKING:
     # Loaded late where they are used, so that --help answers at once.
     from tasks.adapters.identifiers import IdentifierFinder
-    from tasks.adapters.people import People
+    from tasks.adapters.provenance import People
     from tasks.core.taxonomy import Taxonomy
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
@@ -88,7 +88,7 @@ def _prove_edition(folders: list[Path], store: Path) -> tuple[list[str], list[st
     from tasks.adapters.verifier import verify_union
     from tasks.core.verification.clauses import promised
     from tasks.core.verification.union import union_promise
-    from tasks.editions import numbered_people
+    from tasks.editions.state import numbered_people
 
     files = [file for folder in folders for file in _release_files(folder)]
     known = [_people(store, file.parent, file) for file in files]
@@ -118,7 +118,7 @@ def _release_files(folder: Path) -> list[Path]:
 
 def _people(store: Path, folder: Path, release_file: Path) -> tuple[People, bool]:
     """The side table to judge a file by, and whether the file is another than was released."""
-    from tasks.adapters.people import knows, load_people, load_registered
+    from tasks.adapters.provenance import knows, load_people, load_registered
 
     if knows(store, release_file):
         return load_people(store, release_file), False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from prefect import get_run_logger, task
 
-from tasks.comparing import Comparing
+from tasks.evaluation.comparison import Comparing
 
 
 @task(name="compare-part", persist_result=False, log_prints=False)

@@ -14,11 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tasks.containment import contained
-from tasks.core.costs import SETS_PER_SHARD, SetCosts, dataset_centre
-from tasks.core.counts import cluster_sizes, count_release
-from tasks.core.figures import distributions
-from tasks.core.measures import (
+from tasks.core.measures.counts import cluster_sizes, count_release
+from tasks.core.measures.figures import distributions
+from tasks.core.measures.quality import (
     LossSums,
     ShownRows,
     cluster_cohesion,
@@ -27,21 +25,23 @@ from tasks.core.measures import (
     shown_rows,
     summarise_cohesion,
 )
-from tasks.core.random_clusters import (
+from tasks.core.measures.random_clusters import (
     PERMUTATIONS,
     Permutation,
     Scene,
     compare_with_random,
     permutation_cost,
 )
+from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
-from tasks.core.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.runs import Run, here
-from tasks.knowledge import Knowledge, knowledge_in, topic_map, wordnet
+from tasks.core.similarity.costs import SETS_PER_SHARD, SetCosts, dataset_centre
 from tasks.phases import VERSION, Comparison
-from tasks.progress import Progress, silent, watched
+from tasks.runtime.errors import contained
+from tasks.runtime.knowledge import Knowledge, knowledge_in, topic_map, wordnet
+from tasks.runtime.progress import Progress, silent, watched
+from tasks.runtime.workers import running_shards
 from tasks.settings import Settings
-from tasks.workers import running_shards
 
 FEWEST_TO_SHARE: Final = 200_000
 """Fewer records are measured before others would be ready to help."""

@@ -15,29 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.adapters import people
-from tasks.adapters import release as release_files
-from tasks.adapters.inputs import Fingerprint, record_ids
-from tasks.adapters.kept_blocks import ComparedBlocks, KeptBlocks, left_to_compare
-from tasks.adapters.kept_pairs import KeptPairs, PairCounts
-from tasks.adapters.kept_readings import KeptReadings
-from tasks.adapters.kept_set_pairs import KeptSetPairs
-from tasks.adapters.kept_stop_words import stop_words
-from tasks.adapters.querylog import read_logs
-from tasks.adapters.release import Draft
-from tasks.adapters.report import write_report
-from tasks.containment import contained
+from tasks.adapters import provenance as people
+from tasks.adapters import release_files
+from tasks.adapters.logs.reader import read_logs
+from tasks.adapters.release_files import Draft
+from tasks.adapters.report.report import write_report
 from tasks.core.analysis import build_record_table
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import LARGEST_BLOCK, Between
+from tasks.core.clustering.clusters import cluster_as_printed
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
-from tasks.core.clusters import cluster_as_printed
-from tasks.core.concepts import ConceptDistances, class_distances, concept_classes
+from tasks.core.detection.texts import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
-from tasks.core.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.parts import cut
@@ -45,17 +39,23 @@ from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.runs import Run, here
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
-from tasks.core.texts import distinct_texts
+from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
+from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
 from tasks.core.verification.clauses import Promise
-from tasks.knowledge import knowledge_in, wordnet
-from tasks.memory import Memory, way_of_comparing, way_of_reading
-from tasks.progress import Progress, silent, watched
 from tasks.redacting import FEWEST_SHARDS, redact_in_shards
+from tasks.runtime.errors import contained
+from tasks.runtime.inputs import Fingerprint, record_ids
+from tasks.runtime.kept_blocks import ComparedBlocks, KeptBlocks, left_to_compare
+from tasks.runtime.kept_pairs import KeptPairs, PairCounts
+from tasks.runtime.kept_readings import KeptReadings
+from tasks.runtime.kept_set_pairs import KeptSetPairs
+from tasks.runtime.kept_stop_words import stop_words
+from tasks.runtime.knowledge import knowledge_in, wordnet
+from tasks.runtime.memory import Memory, way_of_comparing, way_of_reading
+from tasks.runtime.progress import Progress, silent, watched
+from tasks.runtime.workers import running_blocks, running_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
-from tasks.workers import running_blocks, running_shards
 
 VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {

@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from tasks.adapters.inputs import Fingerprint, refuse_changed
-from tasks.adapters.people import People, load_people
-from tasks.adapters.release import Draft
+from tasks.adapters.provenance import People, load_people
+from tasks.adapters.release_files import Draft
 from tasks.adapters.verifier import read_release, verify_union
-from tasks.containment import contained
 from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
 from tasks.core.errors import BadLog, InputError
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
 from tasks.core.verification.union import union_promise
-from tasks.editions import EditionState, numbered_people
-from tasks.knowledge import wordnet
-from tasks.memory import Memory
+from tasks.editions.state import EditionState, numbered_people
 from tasks.phases import read_files, refuse
-from tasks.progress import Progress
+from tasks.runtime.errors import contained
+from tasks.runtime.inputs import Fingerprint, refuse_changed
+from tasks.runtime.knowledge import wordnet
+from tasks.runtime.memory import Memory
+from tasks.runtime.progress import Progress
 from tasks.settings import Settings
 
 

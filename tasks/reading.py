@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tasks.adapters.querylog import texts_at
-from tasks.containment import contained
+from tasks.adapters.logs.reader import texts_at
 from tasks.core.choices import Scope
+from tasks.core.detection.readings import Readings, join_readings
+from tasks.core.detection.texts import normalise
 from tasks.core.errors import UsageError
-from tasks.core.readings import Readings, join_readings
 from tasks.core.records import Longs, QueryLog
 from tasks.core.runs import Run
-from tasks.core.texts import normalise
-from tasks.knowledge import store_here, topic_map, wordnet
-from tasks.memory import way_of_reading
-from tasks.progress import Progress, counted
+from tasks.runtime.errors import contained
+from tasks.runtime.knowledge import store_here, topic_map, wordnet
+from tasks.runtime.memory import way_of_reading
+from tasks.runtime.progress import Progress, counted
+from tasks.runtime.workers import imported
 from tasks.settings import Settings
-from tasks.workers import imported
 
 if TYPE_CHECKING:
     from tasks.adapters.identifiers import IdentifierFinder
-    from tasks.core.terms import Terms
+    from tasks.core.detection.terms import Terms
 
 SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
@@ -152,7 +152,7 @@ def read_shard(manner: Manner, texts: Sequence[str]) -> Readings:
 def reading_pipeline(manner: Manner) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
     from tasks.adapters.language import STOPS, build_pipeline
-    from tasks.core.attributes import AttributeFinder
+    from tasks.core.detection.attributes import AttributeFinder
 
     identifiers, terms = compile_lists(manner)
     lexicon = wordnet(manner.store).lexicon

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tasks.containment import contained
 from tasks.core.records import Clusters, Longs, RecordTable, Release
 from tasks.core.redaction.parts import (
     Part,
@@ -21,8 +20,9 @@ from tasks.core.redaction.parts import (
     redact_without_cluster,
 )
 from tasks.core.runs import Run
-from tasks.knowledge import Knowledge
-from tasks.progress import Progress, counted
+from tasks.runtime.errors import contained
+from tasks.runtime.knowledge import Knowledge
+from tasks.runtime.progress import Progress, counted
 
 FEWEST_SHARDS: Final = 4
 """With fewer, other processes take longer to get ready than they save."""

@@ -13,8 +13,8 @@ from typing import Any
 from prefect import State, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 
-from tasks import shards
 from tasks.core.errors import DiskTrouble
+from tasks.runtime import shards
 from tasks.workbench import PHASES, Workbench
 
 SAY: dict[str, Callable[[Any], str]] = {

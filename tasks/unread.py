@@ -6,13 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tasks.adapters.inputs import stamp
-from tasks.adapters.kept_stop_words import stop_words
+from tasks.core.detection.readings import Readings
 from tasks.core.errors import StillChanging
-from tasks.core.readings import Readings
 from tasks.core.records import Ints, Longs, QueryLog
-from tasks.memory import Memory, way_of_reading
-from tasks.progress import Progress
 from tasks.reading import (
     FEWEST_TO_SHARE,
     Manner,
@@ -23,8 +19,12 @@ from tasks.reading import (
     read_where_they_stand,
     texts_per_shard,
 )
+from tasks.runtime.inputs import stamp
+from tasks.runtime.kept_stop_words import stop_words
+from tasks.runtime.memory import Memory, way_of_reading
+from tasks.runtime.progress import Progress
+from tasks.runtime.workers import are_prepared, running_blocks
 from tasks.settings import Settings
-from tasks.workers import are_prepared, running_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

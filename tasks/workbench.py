@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from tasks import phases
-from tasks.adapters.code import code_digest
-from tasks.adapters.inputs import Fingerprint, fingerprints, refuse_changed
-from tasks.adapters.kept_pairs import PairCounts
-from tasks.adapters.people import is_in_place
-from tasks.adapters.release import Draft
-from tasks.containment import contained
+from tasks.adapters.provenance import is_in_place
+from tasks.adapters.release_files import Draft
 from tasks.core.digests import digest
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.measuring import measure
-from tasks.memory import Memory, open_memory, way_of_comparing, way_of_reading
-from tasks.progress import Progress, silent
+from tasks.runtime.code import code_digest
+from tasks.runtime.errors import contained
+from tasks.runtime.inputs import Fingerprint, fingerprints, refuse_changed
+from tasks.runtime.kept_pairs import PairCounts
+from tasks.runtime.memory import Memory, open_memory, way_of_comparing, way_of_reading
+from tasks.runtime.progress import Progress, silent
 from tasks.settings import Settings
 
 PHASES: Final = ("read", "analyse", "compare", "cluster", "redact", "measure", "write", "verify")

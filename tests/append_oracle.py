@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
 

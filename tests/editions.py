@@ -8,9 +8,8 @@ import numpy as np
 
 from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import STOPS, build_pipeline, read_texts
-from tasks.adapters.release import COLUMNS, render_classes
+from tasks.adapters.release_files import COLUMNS, render_classes
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
-from tasks.adapters.vocabulary import load_vocabulary
 from tasks.adapters.wordnet import WordNet
 from tasks.core.analysis import build_record_table
 from tasks.core.append.redact import KAnonymous, redact_pool
@@ -18,18 +17,19 @@ from tasks.core.append.settle import Settlement, settle
 from tasks.core.choices import Scope
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
-from tasks.core.concepts import measure_concepts
-from tasks.core.readings import Readings
+from tasks.core.detection.readings import Readings
+from tasks.core.detection.texts import normalise
+from tasks.core.detection.topics import map_topics
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
-from tasks.core.synthetic.log import synthetic_log
+from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.texts import normalise
-from tasks.core.topics import map_topics
 from tasks.core.verification.evidence import Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
+from tasks.synthetic.log import synthetic_log
+from tasks.synthetic.vocabulary import load_vocabulary
 from tests.readings import attribute_finder
 
 

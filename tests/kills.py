@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tasks.adapters.ledger import open_ledger
-from tasks.adapters.people import load_people
-from tasks.adapters.release import ASIDE
+from tasks.adapters.provenance import load_people
+from tasks.adapters.release_files import ASIDE
 from tasks.adapters.wordnet import load_wordnet
-from tasks.editions import current_state
+from tasks.editions.ledger import open_ledger
+from tasks.editions.state import current_state
 from tests.generated import write_parts
 
 ROOT = Path(__file__).parent.parent

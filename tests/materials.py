@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.core.concepts import measure_concepts
-from tasks.core.costs import SetCosts, dataset_centre
-from tasks.core.methods.interface import Material, Outcome
-from tasks.core.pairs import least_set_pairs
 from tasks.core.records import RecordTable
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.costs import SetCosts, dataset_centre
+from tasks.core.similarity.pairs import least_set_pairs
 from tasks.core.taxonomy import Taxonomy
+from tasks.evaluation.methods.interface import Material, Outcome
 from tests.random_logs import table_of
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tasks.core.pairs import Pairs
+from tasks.core.similarity.pairs import Pairs
 from tasks.core.taxonomy import Taxonomy
 
 ROUNDING = 1e-12

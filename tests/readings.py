@@ -13,9 +13,9 @@ from tasks.adapters.language import STOPS, read_texts
 from tasks.adapters.name_lists import load_name_lists
 from tasks.adapters.terms import load_terms
 from tasks.adapters.wordnet import WordNet
-from tasks.core.attributes import AttributeFinder, Item
 from tasks.core.choices import Scope
-from tasks.core.topics import TopicMap
+from tasks.core.detection.attributes import AttributeFinder, Item
+from tasks.core.detection.topics import TopicMap
 
 STORE = Path(tempfile.gettempdir()) / "logveil-test-store"
 

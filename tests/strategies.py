@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tasks.core.clustering.problem import Problem, problem_of
-from tasks.core.concepts import measure_concepts
+from tasks.core.generalisation.members import Members, members_of
 from tasks.core.records import RecordTable
-from tasks.core.slots.members import Members, members_of
+from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import table_of, taxonomies
 

@@ -25,14 +25,14 @@ DOORS = {
     "nltk": {"tasks/adapters/wordnet.py"},
     "spacy": {"tasks/adapters/language.py"},
     "presidio_analyzer": {"tasks/adapters/identifiers.py"},
-    "diskcache": {"tasks/adapters/cache.py"},
-    "fsspec": {"tasks/adapters/shared_files.py"},
+    "diskcache": {"tasks/runtime/cache.py"},
+    "fsspec": {"tasks/runtime/shared_files.py"},
     "prefect_dask": {"flows/dask_engine.py"},
     "dask": {"flows/dask_engine.py"},
     "distributed": {"flows/dask_engine.py"},
-    "rapidfuzz": {"tasks/core/methods/syntactic.py"},
-    "matplotlib": {"tasks/adapters/comparison/canvas.py", "tasks/adapters/comparison/figures.py"},
-    "anonypyx": {"tasks/adapters/comparison/peers.py"},
+    "rapidfuzz": {"tasks/evaluation/methods/syntactic.py"},
+    "matplotlib": {"tasks/evaluation/pages/canvas.py", "tasks/evaluation/pages/figures.py"},
+    "anonypyx": {"tasks/evaluation/pages/peers.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}
 

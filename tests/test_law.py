@@ -10,7 +10,7 @@ import pytest
 
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.identifiers.spans import KINDS
+from tasks.core.detection.spans import KINDS
 
 CLAUSES: list[dict[str, Any]] = tomllib.loads(
     DEFAULT_TOPICS.with_name("law.toml").read_text(encoding="utf-8")

@@ -14,15 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks import phases
-from tasks.adapters.packing import name_of, named, pack, unpack
-from tasks.adapters.shared_files import SharedFiles
-from tasks.core import pairs
-from tasks.core.concepts import class_distances, measure_concepts
-from tasks.core.costs import SetCosts, dataset_centre
-from tasks.core.distances import concept_distances
-from tasks.core.measures import information_loss, loss_of, loss_sums, shown_rows
-from tasks.core.pairs import SetPairs, least_set_pairs, paired_matches
-from tasks.core.random_clusters import (
+from tasks.core.detection.topics import TopicMap
+from tasks.core.measures.quality import information_loss, loss_of, loss_sums, shown_rows
+from tasks.core.measures.random_clusters import (
     Permutation,
     Scene,
     compare_with_random,
@@ -30,14 +24,20 @@ from tasks.core.random_clusters import (
 )
 from tasks.core.records import RecordTable
 from tasks.core.runs import Result, here
+from tasks.core.similarity import pairs
+from tasks.core.similarity.concepts import class_distances, measure_concepts
+from tasks.core.similarity.costs import SetCosts, dataset_centre
+from tasks.core.similarity.distances import concept_distances
+from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.topics import TopicMap
-from tasks.knowledge import knowledge_in
 from tasks.measuring import measure
-from tasks.memory import open_memory
+from tasks.runtime.codec import name_of, named, pack, unpack
+from tasks.runtime.knowledge import knowledge_in
+from tasks.runtime.memory import open_memory
+from tasks.runtime.shared_files import SharedFiles
+from tasks.runtime.workers import blocks_run, running_shards
 from tasks.settings import Settings
 from tasks.workbench import Workbench
-from tasks.workers import blocks_run, running_shards
 from tests import oracles
 from tests.core.test_measures import one_cluster, publishing
 from tests.random_logs import tables
@@ -175,7 +175,7 @@ def test_distances_do_not_depend_on_blocks(
     taxonomy = knowledge_in(str(store), None).taxonomy
     left = np.arange(0, 80_000, 997, dtype=np.int32)
     right = np.concatenate([left[::3], np.arange(5, 80_000, 1499, dtype=np.int32)])
-    monkeypatch.setattr("tasks.core.concepts.BLOCK_ROWS", 32)
+    monkeypatch.setattr("tasks.core.similarity.concepts.BLOCK_ROWS", 32)
     for others in (left, right):
         whole = concept_distances(taxonomy, left, others, inclusive=inclusive)
         found = class_distances(taxonomy, left, others, inclusive=inclusive)

@@ -18,16 +18,16 @@ from tasks.core.clustering.paper import (
     cluster_nodes,
     node_centroids,
 )
-from tasks.core.distances import (
+from tasks.core.detection.texts import normalise
+from tasks.core.detection.topics import map_topics
+from tasks.core.similarity.distances import (
     concept_distances,
     match_attributes,
     record_distances,
     symmetric_difference_ratio,
     union_count,
 )
-from tasks.core.pairs import Pairs, least_of_rows
-from tasks.core.texts import normalise
-from tasks.core.topics import map_topics
+from tasks.core.similarity.pairs import Pairs, least_of_rows
 from tests.golden.paper import (
     ERRATUM,
     EXAMPLE_5,

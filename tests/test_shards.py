@@ -20,20 +20,14 @@ from flows.dask_engine import SHOWN_AS, _Submit
 from flows.release import BareRunner, make_release
 from flows.run import main
 from flows.screen import Screen
-from tasks import shards
-from tasks.adapters.code import code_digest
-from tasks.adapters.packing import name_of, named, pack, unpack
-from tasks.adapters.querylog import read_logs, texts_at
-from tasks.adapters.shared_files import SharedFiles
+from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import SetCosts
 from tasks.core.errors import InputError, UsageError
 from tasks.core.runs import Run
-from tasks.knowledge import knowledge_in
+from tasks.core.similarity.costs import SetCosts
 from tasks.measuring import cost_of_permutation
-from tasks.memory import way_of_reading
 from tasks.reading import (
     Manner,
     Place,
@@ -45,11 +39,17 @@ from tasks.reading import (
     texts_per_shard,
 )
 from tasks.redacting import redact_shard
+from tasks.runtime import shards
+from tasks.runtime.code import code_digest
+from tasks.runtime.codec import name_of, named, pack, unpack
+from tasks.runtime.knowledge import knowledge_in
+from tasks.runtime.memory import way_of_reading
+from tasks.runtime.shard_figures import counted_shards, counting_shards
+from tasks.runtime.shards import SharedRun, Submit, shares_of, work
+from tasks.runtime.shared_files import SharedFiles
+from tasks.runtime.workers import blocks_run
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
-from tasks.shard_figures import counted_shards, counting_shards
-from tasks.shards import SharedRun, Submit, shares_of, work
 from tasks.workbench import Workbench
-from tasks.workers import blocks_run
 from tests.small_shards import small
 from tests.test_privacy import assert_no_canary, canary_log, contents
 from tests.test_workers import problem_of_many_blocks
@@ -141,8 +141,8 @@ def test_what_another_process_could_not_read_is_refused(value: Any) -> None:
     "tree",
     [
         b'{"function": "shutil:rmtree"}',
-        b'{"function": "tasks.shards:SharedRun"}',
-        b'{"function": "tasks.shards:work.__globals__"}',
+        b'{"function": "tasks.runtime.shards:SharedRun"}',
+        b'{"function": "tasks.runtime.shards:work.__globals__"}',
         b'{"object": "subprocess:Popen", "fields": ["true"]}',
     ],
 )
@@ -269,7 +269,7 @@ def test_what_is_done_is_not_done_again(
     name = f"arguments/{'0' * 32}"
     files.put(name, pack((problem,)))
     monkeypatch.setattr(
-        "tasks.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
+        "tasks.runtime.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
     )
     given = (files.address, code_digest(), name_of(between_sets), [name])
     assert work(*given) > [0.0]

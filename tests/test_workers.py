@@ -20,14 +20,14 @@ from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem, problem_of
-from tasks.core.concepts import measure_concepts
-from tasks.core.costs import Costs
 from tasks.core.errors import UnexpectedError, UsageError
 from tasks.core.records import Ints
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.costs import Costs
 from tasks.core.taxonomy import build_taxonomy
-from tasks.progress import silent
 from tasks.reading import Manner, read_in_shards
-from tasks.workers import running_blocks
+from tasks.runtime.progress import silent
+from tasks.runtime.workers import running_blocks
 from tests.random_logs import table_of
 
 
@@ -69,7 +69,7 @@ def test_workers_read_what_is_known_of_a_block(
 
 IDLE = """\
 import os, time
-from tasks.workers import running_blocks
+from tasks.runtime.workers import running_blocks
 if __name__ == "__main__":
     with running_blocks(2) as run:
         (first,) = run(os.getpid, [()])

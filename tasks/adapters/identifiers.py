@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from tasks.adapters.name_lists import load_name_lists
-from tasks.core.identifiers.name_lists import NameLists
-from tasks.core.identifiers.names import find_names
-from tasks.core.identifiers.shapes import addresses, dates, numbers, typed_hosts
-from tasks.core.identifiers.spans import KINDS, Span, disjoint, fold, unfold
+from tasks.core.detection.name_lists import NameLists
+from tasks.core.detection.names import find_names
+from tasks.core.detection.shapes import addresses, dates, numbers, typed_hosts
+from tasks.core.detection.spans import KINDS, Span, disjoint, fold, unfold
 
 __all__ = ["KINDS", "IdentifierFinder", "Span", "load_identifier_finder"]
 

@@ -22,10 +22,10 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Token
 
 from tasks.adapters.identifiers import KINDS, IdentifierFinder
-from tasks.core.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
+from tasks.core.detection.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.readings import Readings, pack_readings
 from tasks.core.errors import UsageError
-from tasks.core.lexicon import lexical_key
-from tasks.core.readings import Readings, pack_readings
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"

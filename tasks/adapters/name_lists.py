@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.adapters import compiled as compiled_module
-from tasks.adapters.compiled import load_fields, save_fields, stamp
 from tasks.adapters.packages import package_folder
 from tasks.adapters.phrases import PHRASES, read_phrases
-from tasks.core.identifiers.name_lists import NameLists
-from tasks.core.identifiers.spans import fold
+from tasks.core.detection.name_lists import NameLists
+from tasks.core.detection.spans import fold
+from tasks.runtime import compiled as compiled_module
+from tasks.runtime.compiled import load_fields, save_fields, stamp
 
 AMERICANS = 300_000_000
 MOST_NAMESAKES = 1000

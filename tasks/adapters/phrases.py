@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tasks.core.lexicon import lexical_key
+from tasks.core.detection.lexicon import lexical_key
 
 PHRASES: Final = Path(__file__).parent / "data" / "phrases.txt"
 

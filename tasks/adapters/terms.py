@@ -21,18 +21,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.adapters import compiled as compiled_module
-from tasks.adapters.compiled import load_fields, save_fields, stamp
 from tasks.adapters.name_lists import frequency_file, words_in_use
 from tasks.adapters.packages import package_folder
 from tasks.adapters.phrases import read_phrases
 from tasks.adapters.wordnet import WordNet
-from tasks.core import lexicon as lexicon_module
-from tasks.core.identifiers.name_lists import NameLists
-from tasks.core.lexicon import Lexicon, lexical_key
+from tasks.core.detection import lexicon as lexicon_module
+from tasks.core.detection.lexicon import Lexicon, lexical_key
+from tasks.core.detection.name_lists import NameLists
+from tasks.core.detection.terms import Silence, Terms
+from tasks.core.detection.topics import TopicMap
 from tasks.core.taxonomy import NO_CONCEPT
-from tasks.core.terms import Silence, Terms
-from tasks.core.topics import TopicMap
+from tasks.runtime import compiled as compiled_module
+from tasks.runtime.compiled import load_fields, save_fields, stamp
 
 DATA: Final = Path(__file__).parent / "data"
 WORDS: Final = DATA / "words.toml"

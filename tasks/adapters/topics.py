@@ -9,8 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from tasks.core.detection.topics import Topic
 from tasks.core.errors import InputError, UsageError
-from tasks.core.topics import Topic
 
 DEFAULT_TOPICS = Path(__file__).parent / "data" / "topics.toml"
 

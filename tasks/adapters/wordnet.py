@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from tasks.adapters import compiled as compiled_module
-from tasks.adapters.compiled import load_fields, save_fields, stamp
-from tasks.adapters.private_files import write_private
-from tasks.core import lexicon as lexicon_module
 from tasks.core import taxonomy as taxonomy_module
+from tasks.core.detection import lexicon as lexicon_module
+from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
 from tasks.core.errors import InputError
-from tasks.core.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.runtime import compiled as compiled_module
+from tasks.runtime.compiled import load_fields, save_fields, stamp
+from tasks.runtime.private_files import write_private
 
 ROOT = "entity.n.01"
 SOURCE_FILES = (

@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tasks.core.attributes import IDENTIFIER_CONCEPT
-from tasks.core.distances import concept_distances, paired_distances
-from tasks.core.identifiers.spans import KINDS
-from tasks.core.readings import Readings
+from tasks.core.detection.attributes import IDENTIFIER_CONCEPT
+from tasks.core.detection.readings import Readings
+from tasks.core.detection.spans import KINDS
 from tasks.core.records import (
     ATTRIBUTE,
     IDENTIFIER,
@@ -25,6 +24,7 @@ from tasks.core.records import (
     Strings,
 )
 from tasks.core.rows import take_rows
+from tasks.core.similarity.distances import concept_distances, paired_distances
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 

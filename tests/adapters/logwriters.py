@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.adapters.querylog import read_logs
+from tasks.adapters.logs.reader import read_logs
 from tasks.core.errors import LogveilError
 from tasks.core.records import NO_TIME, QueryLog
 

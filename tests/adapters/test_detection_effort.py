@@ -20,9 +20,9 @@ from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import build_pipeline, read_texts
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.identifiers import names, shapes
-from tasks.core.texts import normalise
-from tasks.core.topics import map_topics
+from tasks.core.detection import names, shapes
+from tasks.core.detection.texts import normalise
+from tasks.core.detection.topics import map_topics
 from tests.readings import STORE, attribute_finder
 
 REPEATS = {constants.MAX_REPEAT, constants.MIN_REPEAT}

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.adapters import inbox as module
-from tasks.adapters import writers
-from tasks.adapters.inbox import (
+from tasks.core.errors import InputError
+from tasks.editions import inbox as module
+from tasks.editions import writers
+from tasks.editions.inbox import (
     complete_files,
     done_name,
     find_done,
@@ -23,8 +24,7 @@ from tasks.adapters.inbox import (
     move_to_failed,
     move_to_known,
 )
-from tasks.adapters.inputs import content_digest
-from tasks.core.errors import InputError
+from tasks.runtime.inputs import content_digest
 
 OLD = 1_000_000_000
 NOT_UTF_8 = os.fsdecode(b"caf\xe9.tsv")

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.adapters.inputs import content_digest, fingerprints, record_ids, refuse_changed
-from tasks.adapters.querylog import read_logs
+from tasks.adapters.logs.reader import read_logs
 from tasks.core.errors import InputError, StillChanging
+from tasks.runtime.inputs import content_digest, fingerprints, record_ids, refuse_changed
 from tests.adapters.test_inbox import grow, replace_by_another
 
 HEAD = "AnonID\tQuery\tQueryTime\n"

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters import kept_pairs, kept_readings
-from tasks.adapters.cache import BlobCache
-from tasks.adapters.kept_pairs import KeptPairs, PairCounts, Values
-from tasks.adapters.kept_readings import KeptReadings
-from tasks.adapters.kept_set_pairs import KeptSetPairs
-from tasks.core.attributes import Item
-from tasks.core.concepts import measure_concepts
+from tasks.core.detection.attributes import Item
+from tasks.core.detection.readings import Readings, pack_readings
 from tasks.core.digests import byte_keys, row_keys
-from tasks.core.pairs import least_set_pairs
-from tasks.core.readings import Readings, pack_readings
 from tasks.core.records import AttributeSets, Longs
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.pairs import least_set_pairs
+from tasks.runtime import kept_pairs, kept_readings
+from tasks.runtime.cache import BlobCache
+from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
+from tasks.runtime.kept_readings import KeptReadings
+from tasks.runtime.kept_set_pairs import KeptSetPairs
 from tests.random_logs import spans, tables
 
 ROOMY = 10**9

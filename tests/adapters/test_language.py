@@ -13,11 +13,11 @@ from tasks.adapters.identifiers import KINDS, load_identifier_finder
 from tasks.adapters.language import build_pipeline
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.attributes import IDENTIFIER_CONCEPT
 from tasks.core.choices import Scope
+from tasks.core.detection.attributes import IDENTIFIER_CONCEPT
+from tasks.core.detection.texts import normalise
+from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.errors import UsageError
-from tasks.core.texts import normalise
-from tasks.core.topics import TopicMap, map_topics
 from tests.readings import attribute_finder, read_items
 
 

@@ -26,10 +26,10 @@ from hypothesis.stateful import (
     rule,
 )
 
-from tasks.adapters import ledger_file
-from tasks.adapters.ledger import Ledger, open_ledger
-from tasks.adapters.ledger_entries import Batch, Edition, Intent, Release
 from tasks.core.errors import InputError, UnexpectedError
+from tasks.editions import ledger_file
+from tasks.editions.ledger import Ledger, open_ledger
+from tasks.editions.ledger_entries import Batch, Edition, Intent, Release
 
 ROOT = Path(__file__).parent.parent.parent
 NOT_UTF_8 = os.fsdecode(b"caf\xe9.tsv")
@@ -332,7 +332,7 @@ import sys
 from itertools import count
 from pathlib import Path
 import numpy as np
-from tasks.adapters.ledger import open_ledger
+from tasks.editions.ledger import open_ledger
 from tests.adapters.test_ledger import intent_for, recover
 store, out = Path(sys.argv[1]), Path(sys.argv[2])
 with open_ledger(store) as ledger:

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from tasks.adapters.comparison.peers import coordinates, peers
+from tasks.evaluation.pages.peers import coordinates, peers
 from tests.materials import held_by
 from tests.strategies import mini_taxonomy
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.adapters.people import (
+from tasks.adapters.provenance import (
     People,
     is_in_place,
     knows,

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 from tasks.adapters.logs.formats import _parquet_rows
+from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.values import Cells
-from tasks.adapters.querylog import read_logs
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog
 from tests.adapters.logwriters import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters.querylog import read_logs
+from tasks.adapters.logs.reader import read_logs
 from tasks.core.records import QueryLog
 from tests.adapters.logwriters import (
     MOMENT,

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.values import seconds_of
-from tasks.adapters.querylog import read_logs
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog
 from tests.adapters.logwriters import (

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.adapters.release import (
+from tasks.adapters.release_files import (
     Draft,
     open_draft,
     publish,
@@ -121,7 +121,7 @@ def test_a_killed_publication_shows_no_release(
     publish_old = open_draft(tmp_path, "tsv")
     finished(publish_old, "old")
     publish(publish_old)
-    from tasks.adapters import release as module
+    from tasks.adapters import release_files as module
 
     replace = module.os.replace
     seen: list[set[str]] = []

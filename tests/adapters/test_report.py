@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tasks.adapters.page.axes import Scale, even_ticks, ratio_ticks, round_step
-from tasks.adapters.page.charts import Mark, histogram_chart, stack_chart
-from tasks.adapters.page.numbers import percent, short_count
-from tasks.adapters.report import render_report, write_report
+from tasks.adapters.report.axes import Scale, even_ticks, ratio_ticks, round_step
+from tasks.adapters.report.charts import Mark, histogram_chart, stack_chart
+from tasks.adapters.report.numbers import percent, short_count
+from tasks.adapters.report.report import render_report, write_report
 
 FIGURES = ("rows", "people", "risk", "sizes", "cohesion", "random", "topics")
 NO_HISTOGRAM: dict[str, Any] = {"scale": "linear", "edges": [], "counts": []}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tasks.adapters.code import DATA as DATA_SUFFIXES
 from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import build_pipeline
 from tasks.adapters.name_lists import load_name_lists
@@ -17,8 +16,9 @@ from tasks.adapters.phrases import PHRASES, read_phrases
 from tasks.adapters.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.lexicon import lexical_key
-from tasks.core.topics import TopicMap, map_topics
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.topics import TopicMap, map_topics
+from tasks.runtime.code import DATA as DATA_SUFFIXES
 from tests.readings import STORE, attribute_finder, read_items
 
 LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))

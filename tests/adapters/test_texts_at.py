@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.logs import files
-from tasks.adapters.querylog import read_logs, texts_at
+from tasks.adapters.logs.reader import read_logs, texts_at
 
 COUNT = 500
 QUERIES = [f"query {number}" for number in range(COUNT)]

@@ -203,13 +203,13 @@ def test_a_user_column_of_numbers_is_named_as_such(tmp_path: Path) -> None:
 
 
 def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
-    script = "import sys, tasks.adapters.verifier, tasks.adapters.people; print(*sys.modules)"
+    script = "import sys, tasks.adapters.verifier, tasks.adapters.provenance; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     ours = {name for name in run.stdout.split() if name.startswith("tasks.")}
     assert ours == {
         "tasks.adapters",
-        "tasks.adapters.people",
-        "tasks.adapters.private_files",
+        "tasks.adapters.provenance",
+        "tasks.runtime.private_files",
         "tasks.adapters.verifier",
         "tasks.core",
         "tasks.core.errors",
@@ -224,6 +224,6 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
 
 def test_the_writers_columns_are_the_verifiers_columns() -> None:
     """Written down twice on purpose: this is where they meet."""
-    from tasks.adapters.release import COLUMNS
+    from tasks.adapters.release_files import COLUMNS
 
     assert COLUMNS == HEADER

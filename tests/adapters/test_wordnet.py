@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import SOURCE_FILES, WordNet, load_wordnet, open_reader
-from tasks.core.lexicon import PartOfSpeech, lexical_key
+from tasks.core.detection.lexicon import PartOfSpeech, lexical_key
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from tasks.adapters.wordnet import ROOT
-from tasks.core.concepts import measure_concepts
 from tasks.core.records import Floats, Ints
+from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy
 from tests.bench.ratios import ratio
 from tests.bench.timing import Timed, median_timed, timed

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from flows import sample
-from tasks.comparing import LAST, OURS, Comparing
 from tasks.core.choices import Scope
+from tasks.evaluation.comparison import LAST, OURS, Comparing
 from tasks.settings import Settings, default_store
 
 Found = dict[str, Any]

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tasks.core.concepts import ConceptDistances, measure_concepts
-from tasks.core.pairs import Pairs, least_set_pairs, record_pairs
 from tasks.core.records import AttributeSets, Ints
+from tasks.core.similarity.concepts import ConceptDistances, measure_concepts
+from tasks.core.similarity.pairs import Pairs, least_set_pairs, record_pairs
 from tasks.core.taxonomy import Taxonomy
 from tests import oracles
 from tests.bench.ratios import ratio

@@ -16,10 +16,10 @@ from tasks.core.append.fits import find_fits
 from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.append.redact import KAnonymous, clusters_in_use, redact_pool
 from tasks.core.append.settle import Settlement, settle
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable, Release
 from tasks.core.rows import split_rows
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy
 from tests.append_oracle import graded_cost, slow_settle
 from tests.random_logs import table_of, tables

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering.between import between_sets, costs_between
 from tasks.core.clustering.problem import Problem
-from tasks.core.concepts import measure_concepts
-from tasks.core.costs import Costs, SetCosts
 from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.rows import compress, take_rows
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.costs import Costs, SetCosts
 from tasks.core.taxonomy import Taxonomy
 from tests.strategies import logs, problems
 

@@ -17,16 +17,16 @@ from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.blocks import Between, compared_sets, cut
+from tasks.core.clustering.boundaries import improved_across
 from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
-from tasks.core.clustering.seams import improved_across
 from tasks.core.clustering.taxonomic_order import taxonomic_order
 from tasks.core.clustering.vmdav import vmdav_labels
-from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
 from tasks.core.runs import here
+from tasks.core.similarity.costs import Costs
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid
 from tests.random_logs import table_of

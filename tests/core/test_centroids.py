@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tasks.core.append.centroids import with_centroids
 from tasks.core.clustering.between import costs_between
-from tasks.core.concepts import measure_concepts
-from tasks.core.costs import SetCosts
 from tasks.core.records import Clusters, RecordTable
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.costs import SetCosts
 from tasks.core.taxonomy import Taxonomy
 from tests.random_logs import tables
 

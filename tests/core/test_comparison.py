@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.comparison.front import beaten_by, on_front
-from tasks.core.comparison.groups import binned_losses, group_losses
-from tasks.core.comparison.measure import as_release, cohesions, drawn, measured
-from tasks.core.methods.catalogue import METHODS
-from tasks.core.methods.floors import DROPPING, ROOT, UNTOUCHED
-from tasks.core.methods.interface import Material, Method, Outcome
-from tasks.core.topics import TopicMap, map_topics
+from tasks.core.detection.topics import TopicMap, map_topics
+from tasks.evaluation.measures.front import beaten_by, on_front
+from tasks.evaluation.measures.groups import binned_losses, group_losses
+from tasks.evaluation.measures.measure import as_release, cohesions, drawn, measured
+from tasks.evaluation.methods.catalogue import METHODS
+from tasks.evaluation.methods.floors import DROPPING, ROOT, UNTOUCHED
+from tasks.evaluation.methods.interface import Material, Method, Outcome
 from tests.core.test_methods import materials
 from tests.materials import held_by
 from tests.strategies import mini_taxonomy

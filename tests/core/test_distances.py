@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.concepts import ConceptDistances, measure_concepts
-from tasks.core.distances import (
+from tasks.core.similarity.concepts import ConceptDistances, measure_concepts
+from tasks.core.similarity.distances import (
     concept_distances,
     match_attributes,
     paired_distances,

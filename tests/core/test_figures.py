@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.figures import MOST_POINTS, WIDEST_LINEAR, distributions, histogram, ordered_points
+from tasks.core.measures.figures import (
+    MOST_POINTS,
+    WIDEST_LINEAR,
+    distributions,
+    histogram,
+    ordered_points,
+)
 from tasks.core.records import QueryLog
 from tasks.core.taxonomy import build_taxonomy
 from tests.core.test_measures import one_cluster, publishing

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.concepts import measure_concepts
-from tasks.core.measures import cluster_cohesion, information_loss, summarise_cohesion
+from tasks.core.detection.topics import TopicMap
+from tasks.core.measures.quality import cluster_cohesion, information_loss, summarise_cohesion
 from tasks.core.records import Clusters, RecordTable, Release
 from tasks.core.redaction.variants import publish_each
+from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.core.topics import TopicMap
 from tests import oracles
 from tests.random_logs import table_of, tables
 from tests.slow_redaction import form_by_form

@@ -10,15 +10,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tasks.core.methods.catalogue import METHODS
-from tasks.core.methods.clusterings import PRINTED_PAPER
-from tasks.core.methods.floors import DROPPING, RANDOM, ROOT, UNTOUCHED, united
-from tasks.core.methods.generalisation import SINGLES, WITH_PAIRS
-from tasks.core.methods.interface import Material, Method, Outcome
-from tasks.core.methods.semantic import SEMANTIC, recurrences, weighted_distances
-from tasks.core.methods.syntactic import SYNTACTIC, string_distances
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.evaluation.methods.catalogue import METHODS
+from tasks.evaluation.methods.clusterings import PRINTED_PAPER
+from tasks.evaluation.methods.floors import DROPPING, RANDOM, ROOT, UNTOUCHED, united
+from tasks.evaluation.methods.generalisation import SINGLES, WITH_PAIRS
+from tasks.evaluation.methods.interface import Material, Method, Outcome
+from tasks.evaluation.methods.semantic import SEMANTIC, recurrences, weighted_distances
+from tasks.evaluation.methods.syntactic import SYNTACTIC, string_distances
 from tests.materials import held_by, material_from, published, together
 from tests.strategies import logs, mini_taxonomy
 

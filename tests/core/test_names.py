@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.identifiers.name_lists import FUNCTION_WORDS, PARTICLES, TITLES, NameLists
-from tasks.core.identifiers.names import find_names, split_words
+from tasks.core.detection.name_lists import FUNCTION_WORDS, PARTICLES, TITLES, NameLists
+from tasks.core.detection.names import find_names, split_words
 
 LISTS = NameLists(
     first={

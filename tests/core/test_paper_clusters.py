@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tasks.core.clustering.clusters import cluster_as_printed, people_per_label, withhold_small
 from tasks.core.clustering.paper import cluster_nodes, node_centroids
-from tasks.core.clusters import cluster_as_printed, people_per_label, withhold_small
-from tasks.core.concepts import measure_concepts
-from tasks.core.pairs import least_set_pairs, paired_matches, record_pairs
 from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.rows import compress
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.pairs import least_set_pairs, paired_matches, record_pairs
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests import oracles
 from tests.random_logs import table_of, tables

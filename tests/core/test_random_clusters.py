@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.random_clusters import PERMUTATIONS, Scene, compare_with_random
+from tasks.core.measures.random_clusters import PERMUTATIONS, Scene, compare_with_random
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.core.test_measures import one_cluster

@@ -13,17 +13,17 @@ from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.clustering.vmdav import vmdav_labels
-from tasks.core.concepts import measure_concepts
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
+from tasks.core.measures.risk import linkage_risk
 from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.redaction.timing import share_times
-from tasks.core.risk import linkage_risk
 from tasks.core.rows import cut_times, split_rows
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
+from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
 from tests.slow_redaction import SlowRedaction, rows_of, timed_classes

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.generalisation.lineage import Lineage
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import NO_TIME, WORD, Clusters, RecordTable, Release
 from tasks.core.redaction import parts
 from tasks.core.redaction.narrowing import narrowed, words_said
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
-from tasks.core.slots.lineage import Lineage
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, taxonomies
 

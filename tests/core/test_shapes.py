@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.core.identifiers.shapes import addresses, dates, numbers, typed_hosts
+from tasks.core.detection.shapes import addresses, dates, numbers, typed_hosts
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.slips import SHORTEST, Slips
+from tasks.core.detection.spelling import SHORTEST, Slips
 
 WORDS = ("diabetes", "herpes", "leukemia", "pneumonia", "asthma", "bankruptcy")
 SLIPS = Slips(WORDS)

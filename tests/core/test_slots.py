@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.losses import nearest_values
+from tasks.core.generalisation.members import Members, members_of
+from tasks.core.generalisation.publish import publish_sets
+from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Ints, RecordTable
 from tasks.core.rows import compress
-from tasks.core.slots.members import Members, members_of
-from tasks.core.slots.publish import publish_sets
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
 from tests.oracles import concept_distance
 from tests.strategies import clustered, logs, mini_taxonomy

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.identifiers.spans import KINDS, Span, disjoint, fold, unfold
+from tasks.core.detection.spans import KINDS, Span, disjoint, fold, unfold
 
 
 @pytest.mark.parametrize(

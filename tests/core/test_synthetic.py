@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters.vocabulary import load_vocabulary, read_tables, read_tail
-from tasks.adapters.vocabulary_tail import extract_tail, read_wordnet
 from tasks.core.errors import UsageError
-from tasks.core.synthetic import identifiers
-from tasks.core.synthetic.draws import Dice, weighted, zipf
-from tasks.core.synthetic.log import Row, synthetic_log
-from tasks.core.synthetic.queries import Vocabulary, misspelt
+from tasks.synthetic import identifiers
+from tasks.synthetic.draws import Dice, weighted, zipf
+from tasks.synthetic.log import Row, synthetic_log
+from tasks.synthetic.queries import Vocabulary, misspelt
+from tasks.synthetic.vocabulary import load_vocabulary, read_tables, read_tail
+from tasks.synthetic.vocabulary_tail import extract_tail, read_wordnet
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "flows" / "data" / "sample_log.tsv"

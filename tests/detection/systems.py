@@ -13,9 +13,9 @@ import numpy as np
 from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import read_texts
 from tasks.core.choices import Scope
-from tasks.core.lexicon import lexical_key
-from tasks.knowledge import topic_map, wordnet
+from tasks.core.detection.lexicon import lexical_key
 from tasks.reading import Manner, reading_pipeline
+from tasks.runtime.knowledge import topic_map, wordnet
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]

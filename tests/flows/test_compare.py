@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from flows import compare
-from tasks.adapters.comparison.canvas import as_files
-from tasks.adapters.comparison.figures import FIGURES
-from tasks.comparing import KS
-from tasks.core.methods.catalogue import METHODS
+from tasks.evaluation.comparison import KS
+from tasks.evaluation.methods.catalogue import METHODS
+from tasks.evaluation.pages.canvas import as_files
+from tasks.evaluation.pages.figures import FIGURES
 from tests.generated import write_parts
 
 ROOT = Path(__file__).parents[2]

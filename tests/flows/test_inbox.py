@@ -17,9 +17,9 @@ import pytest
 
 from flows.inbox import main
 from flows.verify import main as verify
-from tasks.adapters.ledger import open_ledger
-from tasks.adapters.people import load_people
-from tasks.editions import current_state
+from tasks.adapters.provenance import load_people
+from tasks.editions.ledger import open_ledger
+from tasks.editions.state import current_state
 from tests.generated import generated_lines, write_parts
 
 ROOT = Path(__file__).parent.parent.parent

@@ -16,8 +16,8 @@ from flows.release import BareRunner, make_release
 from flows.screen import Screen
 from flows.verify import main as verify
 from tasks import steps
-from tasks.containment import contained
 from tasks.core.errors import BadLog, DiskTrouble, InputError
+from tasks.runtime.errors import contained
 from tasks.settings import SAMPLE_LOG, Settings
 from tasks.workbench import Workbench
 from tests.generated import write_parts

@@ -11,8 +11,8 @@ import pytest
 
 from flows.run import main
 from tasks.adapters.identifiers import KINDS
-from tasks.core.lexicon import lexical_key
-from tasks.core.texts import normalise
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.texts import normalise
 
 K = 3
 EACH = 84

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flows import verify
-from tasks.adapters.people import People, register, save_people
+from tasks.adapters.provenance import People, register, save_people
 from tests.adapters.test_verifier import TAXONOMY, Finder, write_parquet, write_tsv
 from tests.core.release_cases import CLAUSES, NAME, STRICT, Case
 

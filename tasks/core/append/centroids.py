@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from tasks.core.clustering.between import costs_between
-from tasks.core.costs import SetCosts
 from tasks.core.records import Clusters, RecordTable
+from tasks.core.similarity.costs import SetCosts
 
 MOST_CANDIDATES: Final = 64
 """The middle of a large cluster is looked for among so many of its most frequent sets."""

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.distances import concept_distances
-from tasks.core.losses import row_losses
+from tasks.core.generalisation.lineage import Lineage
+from tasks.core.generalisation.sums import sums_by
+from tasks.core.measures.losses import row_losses
 from tasks.core.records import AttributeSets, Floats, Ints, Longs, freeze
 from tasks.core.rows import compress
-from tasks.core.slots.lineage import Lineage
-from tasks.core.slots.sums import sums_by
+from tasks.core.similarity.distances import concept_distances
 from tasks.core.taxonomy import Taxonomy
 
 SizedRows = tuple[Longs, Longs]

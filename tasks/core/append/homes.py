@@ -8,10 +8,10 @@ import numpy as np
 
 from tasks.core.append.fits import paired_costs
 from tasks.core.append.pool import NOWHERE, Pool
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, freeze
 from tasks.core.rows import compress, take_rows
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)

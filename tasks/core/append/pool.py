@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.clusters import people_per_label
+from tasks.core.clustering.clusters import people_per_label
 from tasks.core.records import AttributeSets, Clusters, Flags, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import take_rows
 from tasks.core.taxonomy import Taxonomy

@@ -39,8 +39,8 @@ from collections.abc import Sequence
 from tasks.core.clustering import blocks
 from tasks.core.clustering.block_search import cluster_block
 from tasks.core.clustering.blocks import Between, in_blocks
+from tasks.core.clustering.boundaries import improved_across
 from tasks.core.clustering.problem import Problem, renumbered
-from tasks.core.clustering.seams import improved_across
 from tasks.core.records import Ints
 from tasks.core.runs import Run, here
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import Costs, SetCosts
 from tasks.core.records import Ints, Longs
 from tasks.core.rows import take_rows
+from tasks.core.similarity.costs import Costs, SetCosts
 
 TILE = 512
 

@@ -18,8 +18,8 @@ from tasks.core.clustering.problem import Problem
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.clustering.rounds import STEPS, improved
 from tasks.core.clustering.spaces import SetSpace, UserSizes
-from tasks.core.costs import Costs
 from tasks.core.records import Ints
+from tasks.core.similarity.costs import Costs
 
 LEAST_NEAR: Final = 64
 NEAR_PER_USER: Final = 4

@@ -23,9 +23,9 @@ from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem, medoids, withheld_labels
 from tasks.core.clustering.spaces import UserSizes
 from tasks.core.clustering.taxonomic_order import taxonomic_order
-from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
 from tasks.core.runs import Run
+from tasks.core.similarity.costs import Costs
 
 LARGEST_BLOCK: Final = 4000
 Between = Callable[[Problem], Costs]

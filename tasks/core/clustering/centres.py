@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks.core.clustering.problem import Problem
-from tasks.core.records import Floats, Ints, Longs
-from tasks.core.rows import compress, owners, take_rows
-from tasks.core.slots.candidates import (
+from tasks.core.generalisation.candidates import (
     batch_choices,
     batches,
     gather_candidates,
     gather_entries,
     marks_of,
 )
-from tasks.core.slots.members import Members
-from tasks.core.slots.search import search_slots
+from tasks.core.generalisation.members import Members
+from tasks.core.generalisation.search import search_slots
+from tasks.core.records import Floats, Ints, Longs
+from tasks.core.rows import compress, owners, take_rows
 
 
 def improved_centres(

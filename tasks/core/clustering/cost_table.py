@@ -8,9 +8,9 @@ import numpy as np
 
 from tasks.core.clustering.between import membership, nearest_squares
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
 from tasks.core.rows import compress
+from tasks.core.similarity.costs import Costs
 
 
 class CostTable:

@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tasks.core.clustering.partition import Partition
+from tasks.core.generalisation.sums import sums_by
 from tasks.core.records import Longs
-from tasks.core.slots.sums import sums_by
 
 
 def better_parts(old: Partition, new: Partition) -> Partition:

@@ -11,9 +11,9 @@ import numpy as np
 
 from tasks.core.clustering.improvements import descending
 from tasks.core.clustering.partition import Partition
-from tasks.core.costs import Costs
 from tasks.core.records import Longs
 from tasks.core.rows import take_rows
+from tasks.core.similarity.costs import Costs
 
 
 def exchange_sets(partition: Partition) -> None:

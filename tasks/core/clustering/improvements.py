@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks.core.clustering.partition import Partition
-from tasks.core.costs import Costs
+from tasks.core.generalisation.sums import sums_by
 from tasks.core.records import Floats, Longs
-from tasks.core.slots.sums import sums_by
+from tasks.core.similarity.costs import Costs
 
 SAVING = 1e-5
 """Less is taken for rounding: costs are in single precision."""

@@ -7,8 +7,8 @@ import numpy as np
 from tasks.core.clustering.improvements import SAVING, descending
 from tasks.core.clustering.partition import Partition
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import Costs
 from tasks.core.records import Floats, Longs
+from tasks.core.similarity.costs import Costs
 
 
 class Openings:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.costs import SetCosts
 from tasks.core.records import Floats, Longs
 from tasks.core.rows import take_rows
+from tasks.core.similarity.costs import SetCosts
 
 
 def paired_costs(costs: SetCosts, left: Longs, right: Longs) -> Floats:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from tasks.core.pairs import Pairs
 from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.similarity.pairs import Pairs
 
 ROUNDING = 1e-12
 UNCLUSTERED = -1

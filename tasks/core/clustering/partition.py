@@ -11,9 +11,9 @@ import numpy as np
 from tasks.core.clustering.centres import improved_centres
 from tasks.core.clustering.cost_table import CostTable
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import Costs
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.rows import take_rows
+from tasks.core.similarity.costs import Costs
 
 
 class Partition:

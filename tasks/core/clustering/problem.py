@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.core.clustering.paired_costs import paired_costs
-from tasks.core.concepts import ConceptDistances
-from tasks.core.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import distinct, take_rows
+from tasks.core.similarity.concepts import ConceptDistances
+from tasks.core.similarity.costs import CENTRE_CANDIDATES, SetCosts
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 WITHHELD = -1

@@ -13,8 +13,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from tasks.core.clustering.problem import Problem, renumbered
-from tasks.core.costs import Costs
 from tasks.core.records import Ints, Longs
+from tasks.core.similarity.costs import Costs
 
 
 def reverse_greedy_labels(problem: Problem, between: Costs, near: Longs) -> Ints:

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from tasks.core.clustering.problem import Problem
-from tasks.core.costs import Costs
 from tasks.core.records import Floats, Longs
 from tasks.core.rows import take_rows
+from tasks.core.similarity.costs import Costs
 
 FIRST_LOOK = 4
 """k people are looked for among the first FIRST_LOOK * k units, then so many times further."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.concepts import ConceptDistances
-from tasks.core.distances import match_attributes
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, RecordTable, Release
 from tasks.core.redaction.variants import Rows, publish_each
 from tasks.core.rows import compress
+from tasks.core.similarity.concepts import ConceptDistances
+from tasks.core.similarity.distances import match_attributes
 from tasks.core.taxonomy import Taxonomy
 
 NOTHING: Ints = np.zeros(0, dtype=np.int32)

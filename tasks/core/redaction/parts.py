@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from tasks.core.generalisation.lineage import Lineage
+from tasks.core.generalisation.members import members_of
+from tasks.core.generalisation.publish import publish_along
 from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, Release, freeze
 from tasks.core.redaction.narrowing import narrowed, words_said
 from tasks.core.redaction.published import NO_CLUSTER, dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.rows import joined_offsets, take_rows
-from tasks.core.slots.lineage import Lineage
-from tasks.core.slots.members import members_of
-from tasks.core.slots.publish import publish_along
 from tasks.core.taxonomy import Taxonomy
 
 MOST_RECORDS: Final = 50_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tasks.core.losses import nearest_values
+from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
 from tasks.core.rows import compress, distinct, take_rows
 from tasks.core.taxonomy import Taxonomy

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.clusters import people_per_label
+from tasks.core.clustering.clusters import people_per_label
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,

@@ -1,0 +1,181 @@
+"""Who stands behind each row of a release: the private side table in the store.
+
+A table lies in `<store>/releases` under the hash of its release file's bytes, so it fits that
+file and no other. A published folder is registered under the hash of its path, so that a file
+changed in place can still be held against the table of the file that was released there.
+People and attribute sets are plain numbers; no text and no user id is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tasks.core.errors import InputError
+from tasks.core.records import Ints, Longs, freeze
+from tasks.core.verification.clauses import Promise
+from tasks.runtime.private_files import write_private
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """Who stands behind the rows of a release.
+
+    Attributes:
+        users: the person behind each row, numbered alike in all releases of a store.
+        sets: an opaque number of the original attribute set behind each row, or -1.
+        records: the record behind each row, numbered alike in all releases of the same files.
+        promise: what the release promises.
+    """
+
+    users: Longs
+    sets: Ints
+    records: Longs
+    promise: Promise
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+COLUMNS: Final = ("users", "sets", "records")
+KEY_LENGTH: Final = 32
+KEY: Final = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
+DIGEST_LENGTH: Final = hashlib.sha256().digest_size
+REMEDY: Final = "run flows.run again to make the release anew"
+
+
+def save_people(store: Path, release_file: Path, people: People) -> None:
+    """Keep the side table of a written release, which may still lie in a temporary folder."""
+    promise_bytes = np.frombuffer(json.dumps(asdict(people.promise)).encode(), dtype=np.uint8)
+    columns = {name: getattr(people, name) for name in COLUMNS}
+    buffer = io.BytesIO()
+    np.savez(buffer, promise=promise_bytes, allow_pickle=False, **columns)
+    table, key = buffer.getvalue(), release_key(release_file)
+    write_private(_table_path(store, key), table + _checksum(key, table))
+
+
+def load_people(store: Path, release_file: Path) -> People:
+    """The side table of exactly this file.
+
+    Raises:
+        InputError: the file cannot be read, or the store has no such table, or a damaged one.
+    """
+    return _load(store, release_key(release_file))
+
+
+def knows(store: Path, release_file: Path) -> bool:
+    """Whether the store has a side table for exactly this file."""
+    return _table_path(store, release_key(release_file)).exists()
+
+
+def register(store: Path, folder: Path, release_file: Path, made_by: str) -> None:
+    """Remember which release was published in a folder; a later one takes its place.
+
+    Args:
+        made_by: a digest of all that decided it.
+    """
+    pointer = {**_contents(folder, release_file), "made_by": made_by}
+    write_private(_pointer_path(store, folder), json.dumps(pointer).encode())
+
+
+def forget(store: Path, folder: Path) -> None:
+    """Forget who stands behind the release of a folder, unless another folder holds the same."""
+    pointer = _pointer_path(store, folder)
+    try:
+        key = str(json.loads(pointer.read_bytes())["release"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    pointer.unlink()
+    others = (other.read_text(encoding="utf-8") for other in pointer.parent.glob("*.json"))
+    if KEY.fullmatch(key) and not any(key in other for other in others):
+        _table_path(store, key).unlink(missing_ok=True)
+
+
+def is_in_place(store: Path, folder: Path, release_file: Path, made_by: str) -> bool:
+    """Whether a folder holds, unchanged, what these decisions led to before, and its proof."""
+    try:
+        pointer = json.loads(_pointer_path(store, folder).read_bytes())
+        found = {**_contents(folder, release_file), "made_by": made_by}
+        return bool(pointer == found) and knows(store, release_file)
+    except (OSError, ValueError, InputError):
+        return False
+
+
+def _contents(folder: Path, release_file: Path) -> dict[str, str]:
+    rejects = folder / "rejects.tsv"
+    return {"release": release_key(release_file), "rejects": release_key(rejects)}
+
+
+def load_registered(store: Path, folder: Path) -> People:
+    """The side table of the release last published in a folder, whatever lies there now.
+
+    Raises:
+        InputError: nothing was published there with this store, or its table is damaged.
+    """
+    path = _pointer_path(store, folder)
+    try:
+        key = str(json.loads(_read(path))["release"])
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(path) from None
+    if KEY.fullmatch(key) is None:
+        raise _damaged(path)
+    return _load(store, key)
+
+
+def release_key(release_file: Path) -> str:
+    """The name of a release file by its content."""
+    try:
+        with release_file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:KEY_LENGTH]
+    except OSError as fault:
+        raise InputError(f"cannot read {release_file}: {fault.strerror}") from None
+
+
+def _table_path(store: Path, key: str) -> Path:
+    return store / "releases" / f"{key}.npz"
+
+
+def _pointer_path(store: Path, folder: Path) -> Path:
+    key = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:KEY_LENGTH]
+    return store / "releases" / f"{key}.json"
+
+
+def _load(store: Path, key: str) -> People:
+    path = _table_path(store, key)
+    content = _read(path)
+    table, checksum = content[:-DIGEST_LENGTH], content[-DIGEST_LENGTH:]
+    if checksum != _checksum(key, table):
+        raise _damaged(path)
+    with np.load(io.BytesIO(table), allow_pickle=False) as arrays:
+        promise = Promise(**json.loads(arrays["promise"].tobytes()))
+        columns = {name: arrays[name] for name in COLUMNS}
+        return People(**columns, promise=promise)
+
+
+def _checksum(key: str, table: bytes) -> bytes:
+    """Covers the key as well, so that a table under another release's name is noticed."""
+    return hashlib.sha256(key.encode() + table).digest()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(
+            f"the store {path.parent.parent} does not know that release: "
+            "was the release file changed, or made with another --store?"
+        ) from None
+    except OSError as fault:
+        raise InputError(f"cannot read {path}: {fault.strerror}") from None
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path} is damaged: {REMEDY}")

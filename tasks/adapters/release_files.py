@@ -1,0 +1,221 @@
+"""The release on disk: written aside, verified there, then put in place.
+
+`release.tsv` is the commit point: when a new release goes to its folder, the old one is taken
+away first and the new one put in place last, so whoever sees it sees all that belongs to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InputError, disk_fault
+from tasks.core.records import (
+    NO_TIME,
+    TIME_DAY,
+    TIME_HOUR,
+    TIME_MONTH,
+    Ints,
+    Longs,
+    QueryLog,
+    RecordTable,
+    Release,
+)
+from tasks.core.taxonomy import Taxonomy
+from tasks.runtime.disk import sync_folder
+
+COLUMNS = ("query", "concepts", "time", "cluster")
+ASIDE = ".logveil-"
+TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
+OTHER_FILES = ("measures.json", "report.html", "rejects.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A release that is written but not yet published.
+
+    `folder` lies inside `out`, so that putting a file in place is a rename.
+    """
+
+    folder: Path
+    out: Path
+    release_name: str
+
+    @property
+    def release_path(self) -> Path:
+        return self.folder / self.release_name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenRows:
+    """Which record each row of the written release stands for, in the order of the file."""
+
+    records: Longs
+
+
+def open_draft(out: Path, release_format: str) -> Draft:
+    """Make the folder to write in; what a killed run left behind is removed."""
+    folder = out / f"{ASIDE}{os.getpid()}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for stale in out.glob(f"{ASIDE}*"):
+            if not _alive(stale.name.removeprefix(ASIDE)):
+                shutil.rmtree(stale, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+    except OSError as fault:
+        raise disk_fault(f"cannot write to --out {out}: {fault.strerror}", fault) from None
+    return Draft(folder, out, f"release.{release_format}")
+
+
+def discard_own_draft(out: Path) -> None:
+    """Remove what this process has written aside."""
+    shutil.rmtree(out / f"{ASIDE}{os.getpid()}", ignore_errors=True)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def discard(draft: Draft) -> None:
+    shutil.rmtree(draft.folder, ignore_errors=True)
+
+
+def write_rows(
+    draft: Draft, release: Release, table: RecordTable, taxonomy: Taxonomy
+) -> WrittenRows:
+    """Write the release, ordered by what its rows publish."""
+    texts = render_classes(release, table, taxonomy)
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    records = np.flatnonzero(release.published)
+    # Rows of one class are alike; within it the canonical order of the records is kept.
+    records = records[np.argsort(rank[release.class_of[records]], kind="stable")]
+    rows = [texts[index] for index in release.class_of[records].tolist()]
+    if draft.release_name.endswith(".parquet"):
+        _write_parquet(draft.release_path, rows)
+    else:
+        _write_tsv(draft.release_path, COLUMNS, rows)
+    return WrittenRows(records)
+
+
+def render_classes(
+    release: Release, table: RecordTable, taxonomy: Taxonomy
+) -> list[tuple[str, str, str, str]]:
+    """The four columns of each class."""
+    words, plain, names = table.words.tolist(), taxonomy.words, taxonomy.names
+    times = _render_times(release.times, release.precisions)
+    rows = []
+    for index in range(release.class_count):
+        terms = release.terms[release.term_offsets[index] : release.term_offsets[index + 1]]
+        concepts = release.concepts[
+            release.concept_offsets[index] : release.concept_offsets[index + 1]
+        ]
+        query = " ".join(words[t] if t >= 0 else str(plain[-1 - t]) for t in terms.tolist())
+        cluster = int(release.clusters[index])
+        rows.append(
+            (
+                query,
+                ";".join(sorted(str(name) for name in names[concepts])),
+                times[index],
+                str(cluster + 1) if cluster >= 0 else "",
+            )
+        )
+    return rows
+
+
+def _render_times(times: Longs, precisions: Ints) -> list[str]:
+    rendered = np.full(len(times), "", dtype="U16")
+    for precision, unit in TIME_FORMATS.items():
+        chosen = (precisions == precision) & (times != NO_TIME)
+        if chosen.any():
+            cut = times[chosen].astype("datetime64[s]").astype(f"datetime64[{unit}]")
+            rendered[chosen] = np.char.replace(np.datetime_as_string(cut), "T", " ")
+    return [str(text) for text in rendered]
+
+
+def _write_tsv(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write("\t".join(header) + "\n")
+        stream.writelines("\t".join(row) + "\n" for row in rows)
+
+
+def _write_parquet(path: Path, rows: list[tuple[str, str, str, str]]) -> None:
+    columns = zip(*rows, strict=True) if rows else [[] for _ in COLUMNS]
+    arrays = [pa.array(list(column), type=pa.string()) for column in columns]
+    pq.write_table(pa.table(arrays, names=list(COLUMNS)), path)
+
+
+def write_rejects(draft: Draft, log: QueryLog) -> None:
+    """File, row number and reason of every row set aside; never its text."""
+    rows = zip(
+        (log.sources[index] for index in log.reject_sources.tolist()),
+        map(str, log.reject_rows.tolist()),
+        map(str, log.reject_reasons.tolist()),
+        strict=True,
+    )
+    _write_tsv(draft.folder / "rejects.tsv", ("file", "row", "reason"), list(rows))
+
+
+def write_measures(draft: Draft, measures: dict[str, Any]) -> None:
+    text = json.dumps(measures, indent=2, ensure_ascii=False)
+    (draft.folder / "measures.json").write_text(text + "\n", encoding="utf-8")
+
+
+def put_whole(draft: Draft, folder: Path) -> None:
+    """Make the draft's folder the release's, by one rename."""
+    try:
+        _sync_files(draft)
+        os.rename(draft.folder, folder)
+        folder.chmod(0o755)
+        sync_folder(folder.parent)
+    except OSError as fault:
+        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
+
+
+def put_beside(draft: Draft) -> None:
+    """Put files beside a release that stays as it is."""
+    try:
+        for path in sorted(draft.folder.iterdir()):
+            os.replace(path, draft.out / path.name)
+    except OSError as fault:
+        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
+    finally:
+        discard(draft)
+
+
+def publish(draft: Draft) -> None:
+    """Put the files in place, `release.*` last."""
+    try:
+        _sync_files(draft)
+        for old in ("release.tsv", "release.parquet"):
+            (draft.out / old).unlink(missing_ok=True)
+        for name in (*OTHER_FILES, draft.release_name):
+            os.replace(draft.folder / name, draft.out / name)
+    except OSError as fault:
+        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
+    finally:
+        discard(draft)
+
+
+def _sync_files(draft: Draft) -> None:
+    """What is in place after a rename must be on the disk before it."""
+    for path in draft.folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())

@@ -1,0 +1,181 @@
+"""The figures of the report, each with a caption that says what one reads off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import fmean
+from typing import Any
+
+from tasks.adapters.report.axes import HEIGHT
+from tasks.adapters.report.charts import (
+    Bar,
+    Mark,
+    Series,
+    bar_chart,
+    bars_height,
+    histogram_chart,
+    ordered_chart,
+    share_chart,
+)
+from tasks.adapters.report.numbers import count, percent
+from tasks.adapters.report.svg import picture
+
+LOW_COHESION = Mark(0.45, "0.45")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture, or nothing if there is nothing to show, with what one reads off it."""
+
+    title: str
+    says: str
+    drawn: str
+
+    def html(self) -> str:
+        return (
+            f"<figure><h3>{escape(self.title)}</h3>{self.drawn}"
+            f"<figcaption>{escape(self.says)}</figcaption></figure>"
+        )
+
+
+def figures(measures: dict[str, Any]) -> list[Figure]:
+    """All figures, in the order in which a reader asks: for the people, the clusters, the loss."""
+    drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
+    return [draw(measures) for draw in drawn]
+
+
+def people_per_row(measures: dict[str, Any]) -> Figure:
+    found, k = measures["figures"]["people_per_row"], measures["settings"]["k"]
+    rows = sum(found["counts"])
+    says = f"{count(rows)} distinct rows are published. {_below(found, k)}"
+    axes = "people who share a published row", "distinct rows"
+    shapes = histogram_chart(found, Mark(k, f"k = {k}"), *axes) if rows else []
+    return _figure("people", "People behind each published row", says, shapes)
+
+
+def _below(found: dict[str, Any], k: int) -> str:
+    counts = zip(found["edges"], found["counts"], strict=False)
+    below = sum(number for edge, number in counts if edge < k)
+    if below:
+        return (
+            f"{count(below)} of them, left of the dashed line, stand for fewer than k = {k} people."
+        )
+    return f"None stands for fewer than k = {k} people: left of the dashed line there is nothing."
+
+
+def linkage_risk(measures: dict[str, Any]) -> Figure:
+    points, risk, k = measures["figures"]["risk"], measures["risk"], measures["settings"]["k"]
+    says = (
+        "Somebody knows a person’s whole query and picks the person behind it: the chance that "
+        "they are right, for the rows in ascending order (0 % for withheld rows). Raw log: "
+        f"{_risk(risk, 'raw')}. Release: {_risk(risk, 'released')}. The dashed line is 1/k."
+    )
+    lines = [
+        Series("raw log", "before", points["raw"]),
+        Series("release", "after", points["released"]),
+    ]
+    axes = "share of the rows", "chance of the right person"
+    shapes = share_chart(lines, Mark(1 / k, f"1/{k}"), *axes) if points["raw"] else []
+    return _figure("risk", "Linkage risk, before and after", says, shapes)
+
+
+def _risk(risk: dict[str, Any], where: str) -> str:
+    mean, worst = percent(100 * risk[f"{where}_expected"]), percent(100 * risk[f"{where}_worst"])
+    return f"{mean} on average, {worst} at worst"
+
+
+def random_clusters(measures: dict[str, Any]) -> Figure:
+    found = measures["figures"]["random_clusters"]
+    losses = found["random_percent"]
+    title = "Information loss against random clusters"
+    if not losses:
+        return _bars("random", title, "", [])
+    spread = min(losses), max(losses)
+    bars = [
+        Bar("these clusters", found["own_percent"]),
+        Bar("random clusters of the same sizes", fmean(losses), "before", spread),
+    ]
+    return _bars("random", title, _against_random(measures), bars)
+
+
+def _against_random(measures: dict[str, Any]) -> str:
+    found, loss = measures["figures"]["random_clusters"], measures["information_loss"]
+    losses = found["random_percent"]
+    says = (
+        f"A loss proves little by itself: so {len(losses)} times the records trade places at "
+        "random while the clusters keep their sizes (the paper’s Figure 6). Each cluster publishes "
+        "the one set that costs it least. The bar is the mean, the whisker runs from "
+        f"{percent(min(losses))} to {percent(max(losses))}. {_of_what(found)}"
+    )
+    if measures["settings"]["guarantee"] != "paper":
+        return says
+    printed = percent(loss["symmetric_percent"])
+    return f"{says} Redacted as printed, not by clusters’ sets, this release loses {printed}."
+
+
+def _of_what(found: dict[str, Any]) -> str:
+    if found["records"] == found["of_records"]:
+        return f"Measured on all {count(found['records'])} records in clusters."
+    return (
+        f"Measured on a random sample: {count(found['records'])} of {count(found['of_records'])} "
+        f"records, in {count(found['clusters'])} clusters."
+    )
+
+
+def loss_by_topic(measures: dict[str, Any]) -> Figure:
+    loss = measures["information_loss"]
+    by_topic = sorted(loss["by_topic"].items(), key=lambda entry: -entry[1])
+    says = (
+        "How much of each topic’s attributes is lost (Eq. 11); 100 % is what one set for everybody "
+        f"would lose, and withheld rows may lose more. All topics together: "
+        f"{percent(loss['percent'])}; with what is made up, {percent(loss['symmetric_percent'])}."
+    )
+    bars = [Bar(topic, value) for topic, value in by_topic]
+    return _bars("topics", "Information loss by topic", says, bars)
+
+
+def cohesion(measures: dict[str, Any]) -> Figure:
+    points, total = measures["figures"]["cohesion"], measures["clusters"]["count"]
+    shares = measures["cohesion"]
+    each = (
+        "Each dot is a cluster" if len(points) == total else f"{len(points)} clusters at even steps"
+    )
+    says = (
+        f"{each}, from the most to the least alike. 0: all records match the cluster’s centre; 1: "
+        f"none does. {percent(100 * shares['clusters_below_0_45'])} of the clusters and "
+        f"{percent(100 * shares['records_below_0_45'])} of the records in clusters are below 0.45, "
+        "the paper’s mark (Eq. 10, Figure 4)."
+    )
+    axes = "clusters, in order of cohesion", "cohesion (0 is best)"
+    values = Series("", "after", points)
+    shapes = ordered_chart(values, LOW_COHESION, *axes, total) if points else []
+    return _figure("cohesion", "Cohesion of the clusters", says, shapes)
+
+
+def cluster_sizes(measures: dict[str, Any]) -> Figure:
+    found, sizes = measures["figures"]["cluster_sizes"], measures["clusters"]
+    k = measures["settings"]["k"]
+    says = (
+        f"{count(sizes['count'])} clusters of {count(sizes['min_size'])} to "
+        f"{count(sizes['max_size'])} records, half of them of {sizes['median_size']:g} or fewer. "
+        "The smaller a cluster, the less it loses; every cluster holds at least "
+        f"{count(sizes['min_users'])} people."
+    )
+    axes = "records in a cluster", "clusters"
+    shapes = histogram_chart(found, Mark(k, f"k = {k}"), *axes) if found["counts"] else []
+    return _figure("sizes", "Cluster sizes", says, shapes)
+
+
+def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> Figure:
+    shapes = bar_chart(bars, "information loss (100 % = one set for everybody)") if bars else []
+    return _figure(name, title, says, shapes, bars_height(bars))
+
+
+def _figure(
+    name: str, title: str, says: str, shapes: Sequence[str], height: float = HEIGHT
+) -> Figure:
+    if not shapes:
+        return Figure(title, "Nothing to show for this release.", "")
+    return Figure(title, says, picture(name, title, says, height, shapes))

@@ -1,0 +1,105 @@
+"""What comes first: whether the release is proven, what it promises, how much of it there is."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from tasks.adapters.report.charts import Bar, stack_chart
+from tasks.adapters.report.numbers import count, percent
+from tasks.adapters.report.svg import box, picture
+
+PROMISES = {
+    "strict": (
+        "Every published row, all its columns together, is shared by at least {k} different "
+        "people. All records of a cluster publish the same concepts. Names, e-mail addresses, "
+        "numbers and the like are not published; there is no user key, and the order of the rows "
+        "says nothing."
+    ),
+    "terms": (
+        "Every published word is used by at least {k} different people, every cluster's concepts "
+        "are shared by at least {k}. A whole row may be rarer: whoever knows several words of "
+        "somebody's query may find its row."
+    ),
+    "paper": (
+        "This is the paper's redaction as printed. It does not give k-anonymity (the paper's §5 "
+        "says so): words outside the attributes are published as they are. See the risk below."
+    ),
+}
+NOT_PROMISED = (
+    "Not promised, in any mode: protection from what somebody knows beside the release (if all "
+    "people behind a row share a trait, the row tells it: see diversity), from comparing several "
+    "releases of the same people, or from identifiers that no recogniser knows."
+)
+KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}
+
+
+def verdict(measures: dict[str, Any]) -> str:
+    """The verdict with what it means and what it does not."""
+    kind = KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed"
+    head, promise = verdict_of(measures), promise_of(measures)
+    return (
+        f'<section class="verdict {kind}"><h2>{escape(head)}</h2><p>{escape(promise)}</p>'
+        f"<p>{escape(amounts_of(measures))}</p>{_fate_of_rows(measures)}</section>\n"
+        f'{_key_numbers(measures)}\n<p class="aside">{escape(NOT_PROMISED)}</p>'
+    )
+
+
+def verdict_of(measures: dict[str, Any]) -> str:
+    """The one line that a reader takes home."""
+    settings = measures["settings"]
+    proven = "Verified" if measures["verified"] else "Not verified"
+    return f"{proven}: {settings['guarantee']}, k = {settings['k']}."
+
+
+def promise_of(measures: dict[str, Any]) -> str:
+    """What the guarantee means."""
+    settings = measures["settings"]
+    return PROMISES[settings["guarantee"]].format(k=settings["k"])
+
+
+def amounts_of(measures: dict[str, Any]) -> str:
+    """How much of the log is in the release."""
+    records, users = measures["records"], measures["users"]
+    said = (
+        f"{count(records['published'])} of {count(records['read'])} rows are published, "
+        f"{count(records['withheld'])} withheld, {count(records['rejected'])} set aside; "
+        f"{count(users['published'])} of {count(users['read'])} people are in the release."
+    )
+    return said if users["from_column"] else f"{said} The log names nobody: each row is one person."
+
+
+def _fate_of_rows(measures: dict[str, Any]) -> str:
+    records = measures["records"]
+    changed = round(measures["shares"]["changed"] * records["read"])
+    parts = [
+        Bar("published, changed", changed, "after"),
+        Bar("published as it was", records["published"] - changed, "same"),
+        Bar("withheld", records["withheld"], "before"),
+        Bar("set aside", records["rejected"], "aside"),
+    ]
+    said = [f"{part.name}: {count(part.value)}" for part in parts]
+    keys = "".join(
+        f'<li><svg viewBox="0 0 1 1" aria-hidden="true">{box(part.kind, 0, 0, 1, 1)}</svg>'
+        f"{escape(text)}</li>"
+        for part, text in zip(parts, said, strict=True)
+    )
+    bar = picture("rows", "What became of the rows", "; ".join(said), 20, stack_chart(parts))
+    return f'{bar}<ul class="keys">{keys}</ul>'
+
+
+def _key_numbers(measures: dict[str, Any]) -> str:
+    """The four numbers that a reader takes home."""
+    risk, worst = measures["risk"], measures["risk"]["released_worst"]
+    rows = count(measures["records"]["read"])
+    raw, loss = percent(100 * risk["raw_worst"]), measures["information_loss"]["symmetric_percent"]
+    numbers = (
+        (percent(100 * measures["shares"]["published"]), f"of {rows} rows published"),
+        (count(1 / worst) if worst else "–", "people at least behind every published row"),
+        (percent(100 * worst), f"linkage risk at worst (raw log: {raw})"),
+        (percent(loss), "information loss (100 %: one set for everybody)"),
+    )
+    tiles = (
+        f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for value, what in numbers
+    )
+    return f'<dl class="tiles">{"".join(tiles)}</dl>'

@@ -1,0 +1,376 @@
+"""Person names in lower-case text: census shares weighed against everyday words and places.
+
+Queries have no capitals, and most names are also words or towns (*will price*, *rose hill*).
+A word speaks for a name by its *odds*: people per 100,000 who bear it, divided by how often it is
+an ordinary word. First name and surname multiply; what stands around them sets the bar.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.core.detection.name_lists import (
+    BEFORE_MODAL_NAMES,
+    COMPANY,
+    FUNCTION_WORDS,
+    GENERATIONS,
+    MODALS,
+    NAMED_THINGS,
+    PARTICLES,
+    PLACE_HEADS,
+    PLACE_PREFIXES,
+    STRONG_TITLES,
+    TELLING,
+    TITLES,
+    WEB_WORDS,
+    NameLists,
+)
+
+ALONE, AMONG_WORDS = 0.5, 20.0
+"""Odds that a pair must reach: as the whole query, and between other words."""
+
+USUAL_SURNAME = 0.02
+FAMILIAR_FIRST_NAME = 0.1
+"""Percent of people that must bear a name for its word to be taken on trust."""
+
+CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.01
+"""Odds and percent that make a pair with an everyday word a name if it is the whole query."""
+
+MOST_COMPANY = 4
+NOT_AROUND = GENERATIONS | STRONG_TITLES
+"""Words that belong to the name beside which they stand."""
+
+LONGEST_ROW = 5
+ROW_ODDS = 5.0
+"""Odds that make a word a name by itself: it is hardly anything else."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the text; `link` is what stands between it and the next word."""
+
+    start: int
+    end: int
+    key: str
+    possessive: bool
+    link: str
+
+
+def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
+    """Character spans of person names in a lower-case text, in order, without overlap.
+
+    A name is first name and surname (with initials, middle names, particles), surname comma
+    first name, initials or title and surname. One name alone is none: it is shared by many.
+    """
+    found: list[tuple[int, int]] = []
+    words = split_words(text) if _may_hold_name(text, lists) else []
+    place = 0
+    while place < len(words):
+        end = _name_end(words, place, lists)
+        if end > place:
+            end = _with_tail(words, end)
+            found.append((words[place].start, words[end - 1].end))
+        place = max(end, place + 1)
+    return found
+
+
+def _may_hold_name(text: str, lists: NameLists) -> bool:
+    """A quick look, for four queries in five hold no word with which a name can begin."""
+    keys = [_key(written) for written in _WORD.findall(text)]
+    if "," in text or (len(keys) > 1 and _may_follow(keys[0], keys[1], len(keys), lists)):
+        return True
+    return any(_may_begin(key, lists) for key in keys[:-1])
+
+
+def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
+    """Whether a query may begin with a name that is in no list, or with a surname."""
+    return lists.is_name(after) and (length == 2 or key not in lists.common_words)
+
+
+def _may_begin(key: str, lists: NameLists) -> bool:
+    if key in lists.first:
+        return key not in FUNCTION_WORDS or key in MODALS
+    return len(key) == 1 or key in TITLES
+
+
+def split_words(text: str) -> list[Word]:
+    """Words of the text; hyphens link words, apostrophes belong to them."""
+    matches = list(_WORD.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    return [
+        _word(match.start(), match.end(), match.group(), text[match.end() : end])
+        for match, end in zip(matches, ends, strict=False)
+    ]
+
+
+def _word(start: int, end: int, written: str, link: str) -> Word:
+    return Word(start, end, _key(written), written.endswith("'s"), link)
+
+
+def _key(written: str) -> str:
+    # The census lists leave apostrophes out: o'brien is obrien.
+    return written.removesuffix("'s").replace("'", "") if "'" in written else written
+
+
+def _name_end(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Where the name that starts here ends (exclusive); `place` itself if none does."""
+    word = words[place]
+    if place + 1 == len(words) or word.possessive:
+        return place
+    if word.key in TITLES:
+        return _titled(words, place, lists)
+    if len(word.key) == 1:
+        return _initialled(words, place, lists)
+    if word.link.strip() == ",":
+        return _surname_first(words, place, lists)
+    if word.key in lists.first and _may_start(words, place):
+        end = _first_and_last(words, place, lists)
+        if end > place:
+            return _with_more_surnames(words, end, lists)
+    whole = _whole_query(words, place, lists)
+    return whole if whole > place else _row_of_names(words, place, lists)
+
+
+def _may_start(words: Sequence[Word], place: int) -> bool:
+    before = words[place - 1].key if place else ""
+    if before in PLACE_PREFIXES or (place and words[place - 1].link == "-"):
+        return False
+    if words[place].key in MODALS:
+        return not before or before in BEFORE_MODAL_NAMES or before in TITLES
+    return words[place].key not in FUNCTION_WORDS
+
+
+def _first_and_last(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """First name, then initials, particles or a middle name, then the surname."""
+    last = _skip_initials(words, place + 1)
+    if last >= len(words) or not _linked(words, place, last):
+        return place
+    family = _skip_particles(words, last)
+    if family > last and _follows_particle(words, place, family, lists):
+        return family + 1
+    if _has_middle(words, last, lists) and _is_pair(words, place, last + 1, lists):
+        return last + 2
+    return last + 1 if _is_pair(words, place, last, lists) else place
+
+
+def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
+    """Whether a middle name stands here, rather than a surname that another word follows."""
+    more = middle + 1 < len(words) and _linked(words, middle, middle + 1)
+    if not more or words[middle].possessive or words[middle].key in PLACE_PREFIXES:
+        return False
+    here, after = words[middle].key, words[middle + 1].key
+    if here not in lists.first:
+        return here in lists.last and lists.last_odds(after) >= AMONG_WORDS
+    return here not in FUNCTION_WORDS and lists.last_odds(after) >= min(5, lists.last_odds(here))
+
+
+def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> bool:
+    """Whether these two words are first name and surname of a person."""
+    given, family = words[first].key, words[last].key
+    following = words[last + 1].key if last + 1 < len(words) else ""
+    named_thing = following in NAMED_THINGS or (following and family in PLACE_PREFIXES)
+    if named_thing or family in GENERATIONS or lists.is_phrase(given, family):
+        return False
+    odds, family_odds = lists.first_odds(given), lists.last_odds(family)
+    if not family_odds:
+        return _has_unknown_surname(given, family, odds, lists)
+    is_place = family in PLACE_HEADS or (family in lists.places and given in lists.places)
+    if is_place and odds < 100:
+        return False
+    return odds * family_odds >= _bar(words, first, last, lists)
+
+
+def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> float:
+    """The odds that first name and surname must reach together, by what stands around them."""
+    around = _around(words, first, last)
+    surname = _is_surname(words[last].key, lists)
+    if around is None or not around <= COMPANY:
+        return AMONG_WORDS if surname else math.inf
+    odds = lists.first_odds(words[first].key)
+    if around & TELLING and odds >= 2:
+        return 0.0
+    borne = lists.last[words[last].key] >= BORNE_SURNAME
+    plain = not around and odds >= CLEAR_FIRST_NAME and borne
+    return ALONE if surname or plain else AMONG_WORDS
+
+
+def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
+    """The other words of the query; None if they are too many for the name to be its subject."""
+    if len(words) > last - first + 1 + MOST_COMPANY:
+        return None
+    return {word.key for word in (*words[:first], *words[last + 1 :])} - NOT_AROUND
+
+
+def _is_surname(word: str, lists: NameLists) -> bool:
+    """Long lists hold nearly every word (*list*, *tea*): a surname is usual, or no usual word."""
+    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
+
+
+def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
+    familiar = lists.first[given] >= FAMILIAR_FIRST_NAME and odds >= 50
+    return familiar and given not in lists.places and _is_unknown(family, lists)
+
+
+def _is_unknown(word: str, lists: NameLists) -> bool:
+    return len(word) >= 3 and word not in WEB_WORDS and not lists.is_word(word)
+
+
+def _follows_particle(words: Sequence[Word], place: int, last: int, lists: NameLists) -> bool:
+    """John *van der* Berg: after particles any word will do that is no dictionary word."""
+    given, particle, family = (words[at].key for at in (place, place + 1, last))
+    if given in PARTICLES or particle in ("la", "los", "st") or lists.first_odds(given) < 5:
+        return False
+    return lists.last_odds(family) >= 1 or _is_unknown(family, lists)
+
+
+def _titled(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Title and surname, or title and a name that stands by itself."""
+    name = _skip_initials(words, place + 1)
+    if name >= len(words) or not _linked(words, place, name):
+        return place
+    title, key = words[place].key, words[name].key
+    if key in TITLES or lists.is_phrase(title, key):
+        return place
+    longer = _name_end(words, name, lists)
+    if longer > name:
+        return longer
+    strong = title in STRONG_TITLES
+    named = lists.last_odds(key) >= (ALONE if strong else AMONG_WORDS)
+    if strong and (lists.first_odds(key) >= 2 or _is_unknown(key, lists)):
+        return name + 2 if _follows_first_name(words, name + 1, lists) else name + 1
+    return name + 1 if named else place
+
+
+def _follows_first_name(words: Sequence[Word], last: int, lists: NameLists) -> bool:
+    """Whether a surname stands here, now that a title and a first name have been seen."""
+    if last >= len(words) or not _linked(words, last - 1, last):
+        return False
+    family = words[last].key
+    return _is_unknown(family, lists) or (lists.last_odds(family) > 0 and family not in COMPANY)
+
+
+def _initialled(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Initials and surname; without dots only with a surname that is nothing else."""
+    last = _skip_initials(words, place)
+    if last >= len(words) or not _linked(words, place, last):
+        return place
+    odds = lists.last_odds(words[last].key)
+    if words[place].link.startswith(".") or last > place + 1:
+        return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else place
+    usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[place].key not in FUNCTION_WORDS
+    around = _around(words, place, last)
+    bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
+    return last + 1 if usual and odds >= bar else place
+
+
+def _surname_first(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Surname, comma, first name or initial: smith, john."""
+    family, given = words[place].key, words[place + 1].key
+    if lists.last_odds(family) < ALONE or given in lists.places:
+        return place
+    initial = len(given) == 1 and words[place + 1].link.startswith(".")
+    if not initial and lists.first_odds(given) < 2:
+        return place
+    end = _skip_initials(words, place + 2)
+    return end if _linked(words, place + 1, end - 1) else place + 2
+
+
+def _whole_query(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """A query of two words: surname and first name, or an unknown first name and a surname."""
+    if len(words) != 2 or place or not _linked(words, 0, 1):
+        return place
+    here, after = words[0].key, words[1].key
+    if lists.is_phrase(here, after) or here in PLACE_PREFIXES:
+        return place
+    reverse = lists.last_odds(here) * lists.first_odds(after)
+    if reverse >= 1000 and here not in lists.places and _is_no_word(here, lists):
+        return 2
+    usual = lists.last.get(after, 0.0) >= USUAL_SURNAME and lists.last_odds(after) >= 20
+    return 2 if usual and after not in lists.places and _is_unknown(here, lists) else place
+
+
+def _row_of_names(words: Sequence[Word], place: int, lists: NameLists) -> int:
+    """Two to five words that are nothing but names, in any order, at least one a first name.
+
+    So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
+    of its words may be in no list.
+    """
+    here = words[place]
+    hyphened = here.link == "-" and not lists.is_name(here.key)
+    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, place):
+        return place
+    end = place
+    while end < min(place + LONGEST_ROW, len(words)) and _reads_as_name(words, place, end, lists):
+        end += 1
+    while end > place and words[end - 1].key in PARTICLES:
+        end -= 1
+    keys = [word.key for word in words[place:end] if word.key not in PARTICLES]
+    if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
+        return place
+    listed = [key for key in keys if lists.is_name(key)]
+    around = _around(words, place, end - 1)
+    whole = around is not None and around <= COMPANY
+    if whole and listed and len(listed) >= len(keys) - 1:
+        return end
+    first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
+    return end if first and len(listed) == len(keys) else place
+
+
+def _reads_as_name(words: Sequence[Word], first: int, place: int, lists: NameLists) -> bool:
+    """Whether a word is a name or unknown, and nothing but a blank parts it from the one before."""
+    if place > first and not _linked(words, place - 1, place):
+        return False
+    key = words[place].key
+    if place > first and key in PARTICLES:
+        return True
+    if key in lists.places or words[place].possessive:
+        return False
+    odds = max(lists.first_odds(key), lists.last_odds(key))
+    return odds >= ROW_ODDS or _is_unknown(key, lists)
+
+
+def _with_more_surnames(words: Sequence[Word], end: int, lists: NameLists) -> int:
+    """Takes the surnames that follow a name, if they are nothing else: *ana lucia pacheco*."""
+    while end < len(words) and _linked(words, end - 1, end) and not words[end - 1].possessive:
+        key = words[end].key
+        if key in lists.places or lists.is_word(key) or lists.last_odds(key) < ROW_ODDS:
+            break
+        end += 1
+    return end
+
+
+def _is_no_word(word: str, lists: NameLists) -> bool:
+    return word in lists.name_only or not lists.is_word(word)
+
+
+def _skip_initials(words: Sequence[Word], place: int) -> int:
+    end = place
+    while end < min(place + 2, len(words)) and len(words[end].key) == 1:
+        end += 1
+    return end
+
+
+def _skip_particles(words: Sequence[Word], place: int) -> int:
+    end = place
+    while end < min(place + 3, len(words) - 1) and words[end].key in PARTICLES:
+        end += 1
+    return end if _linked(words, place, end) else place
+
+
+def _linked(words: Sequence[Word], first: int, last: int) -> bool:
+    """Whether nothing but blanks, dots and hyphens stands between these words."""
+    return all(words[place].link in (" ", ". ", ".", "-", "_", "+") for place in range(first, last))
+
+
+def _with_tail(words: Sequence[Word], end: int) -> int:
+    """Takes the other half of a double surname, and what tells father from son."""
+    while end < len(words) and words[end - 1].link == "-":
+        end += 1
+    following = words[end].key if end < len(words) else ""
+    near = not words[end - 1].link.strip(" ,.")
+    return end + 1 if near and following in GENERATIONS else end

@@ -1,0 +1,120 @@
+"""What the text pipeline found in texts: places and concepts, none of their words.
+
+So a reading can be kept where text must not be; together with its text it gives the words back.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from tasks.core.detection.attributes import Item
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.records import Flags, Ints, Longs, freeze
+from tasks.core.rows import joined_offsets, take_rows
+
+Spans = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """The readings of some texts, one after the other.
+
+    Attributes:
+        token_offsets: text t holds tokens token_offsets[t] to token_offsets[t + 1].
+        starts, ends: where each token begins and ends in its text.
+        item_offsets: text t holds items item_offsets[t] to item_offsets[t + 1].
+        lengths: how many tokens each item consists of; the items of a text use up its tokens.
+        concepts: the concept of each item, or a negative number.
+        in_doubt: of each item, see `Item`.
+    """
+
+    token_offsets: Longs
+    starts: Ints
+    ends: Ints
+    item_offsets: Longs
+    lengths: Ints
+    concepts: Ints
+    in_doubt: Flags
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.item_offsets) - 1
+
+    def take(self, chosen: Longs) -> Readings:
+        """The readings of some of the texts, in the order given."""
+        token_offsets, tokens = take_rows(self.token_offsets, chosen)
+        item_offsets, items = take_rows(self.item_offsets, chosen)
+        return Readings(
+            token_offsets,
+            self.starts[tokens],
+            self.ends[tokens],
+            item_offsets,
+            self.lengths[items],
+            self.concepts[items],
+            self.in_doubt[items],
+        )
+
+    def words(self, texts: Sequence[str]) -> list[str]:
+        """The words of every item, in lexical form, given the texts that were read."""
+        tokens = list(self._tokens(texts))
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        bounds = zip((ends - self.lengths).tolist(), ends.tolist(), strict=True)
+        return [
+            tokens[start] if end == start + 1 else " ".join(tokens[start:end])
+            for start, end in bounds
+        ]
+
+    def _tokens(self, texts: Sequence[str]) -> Iterator[str]:
+        """The lexical form of every token; a log repeats its words, so each is made once."""
+        forms: dict[str, str] = {}
+        owners = np.repeat(np.arange(len(self)), np.diff(self.token_offsets)).tolist()
+        for owner, start, end in zip(owners, self.starts.tolist(), self.ends.tolist(), strict=True):
+            token = texts[owner][start:end]
+            form = forms.get(token)
+            if form is None:
+                form = forms[token] = lexical_key(token)
+            yield form
+
+
+def pack_readings(found: Iterable[tuple[Spans, Sequence[Item]]]) -> Readings:
+    """Readings from the tokens and items of each text.
+
+    Numbers are gathered in arrays: as Python objects those of a million texts would take gigabytes.
+    """
+    token_counts, item_counts = array("q", [0]), array("q", [0])
+    spans, items = array("i"), array("i")
+    for own_spans, own_items in found:
+        spans.extend(chain.from_iterable(own_spans))
+        for item in own_items:
+            items.extend((item.length, item.concept, item.in_doubt))
+        token_counts.append(len(own_spans))
+        item_counts.append(len(own_items))
+    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    numbers = np.array(items, dtype=np.int32).reshape(-1, 3)
+    return Readings(
+        token_offsets=np.cumsum(token_counts, dtype=np.int64),
+        starts=places[:, 0].copy(),
+        ends=places[:, 1].copy(),
+        item_offsets=np.cumsum(item_counts, dtype=np.int64),
+        lengths=numbers[:, 0].copy(),
+        concepts=numbers[:, 1].copy(),
+        in_doubt=numbers[:, 2].astype(np.bool_),
+    )
+
+
+def join_readings(parts: Sequence[Readings]) -> Readings:
+    """The readings of several lists of texts as one list."""
+    columns: dict[str, Any] = {}
+    for entry in fields(Readings):
+        values = [getattr(part, entry.name) for part in parts]
+        join = joined_offsets if entry.name.endswith("offsets") else np.concatenate
+        columns[entry.name] = join(values)
+    return Readings(**columns)

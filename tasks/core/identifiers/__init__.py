@@ -1,1 +1,0 @@
-"""Direct identifiers: names by odds, numbers and addresses by shape."""

@@ -1,1 +1,0 @@
-"""What a cluster publishes: the search for one concept per slot."""

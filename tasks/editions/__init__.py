@@ -1,0 +1,1 @@
+"""Releases over time: editions, the folder of incoming files, and the ledger of both."""

@@ -1,0 +1,214 @@
+"""The folder of incoming files: which are complete, and where they go when they are dealt with.
+
+    inbox/done/     published or waiting, under a name that begins with their content's hash
+    inbox/known/    whose content had come before
+    inbox/failed/   that cannot be used, each beside a file with the reason
+
+Only regular files directly in the folder count. A link does not: moved aside, it might lead
+nowhere. A file is moved by one rename, so a run that is killed leaves it in one place.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from tasks.core.errors import InputError
+from tasks.editions.writers import open_for_writing
+from tasks.runtime.disk import sync_folder
+from tasks.runtime.inputs import content_digest
+
+UNFINISHED: Final = (".part", ".tmp", ".partial", ".crdownload", ".swp", "~")
+"""How names end that programs give to files they are still writing."""
+
+DONE: Final = "done"
+KNOWN: Final = "known"
+FAILED: Final = "failed"
+REASON: Final = ".reason.txt"
+SHA_LENGTH: Final = 12
+NAME_BYTES: Final = 200
+"""Of a file's own name; leaves room for what is put before and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """What changes when a file is written to or replaced."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+def complete_files(inbox: Path, settle_seconds: float) -> tuple[list[Path], list[Path]]:
+    """The files in an inbox in the order of their names: complete ones, and unfinished ones.
+
+    A file that was written to within `settle_seconds` is watched until it is older. All are
+    watched together, and for no longer than that, whatever their clock says.
+
+    Raises:
+        InputError: the inbox does not exist, or files cannot be taken from it.
+    """
+    _require_inbox(inbox)
+    before = _stamps(inbox)
+    _let_settle(before, settle_seconds)
+    written = open_for_writing(before)
+    complete, unfinished = [], []
+    for path, stamp in before.items():
+        if path not in written and _unchanged(path, stamp):
+            complete.append(path)
+        elif path.exists():
+            unfinished.append(path)
+    return complete, unfinished
+
+
+def _unchanged(path: Path, stamp: _Stamp) -> bool:
+    """Whether a file is still there and as it was."""
+    try:
+        return _stamp(path.lstat()) == stamp
+    except OSError:
+        return False
+
+
+def done_name(sha: str, name: str) -> str:
+    """The name under which a file is kept once it is done."""
+    return f"{sha[:SHA_LENGTH]}-{_shortened(name)}"
+
+
+def move_to_done(inbox: Path, path: Path, sha: str) -> Path | None:
+    """Keep a file that is done, for later editions; None if it has been moved already."""
+    return _move(path, _shelf(inbox, DONE) / done_name(sha, path.name))
+
+
+def move_to_known(inbox: Path, path: Path) -> Path | None:
+    """Put a file aside whose content had come before; None if it has been moved already."""
+    shelf = _shelf(inbox, KNOWN)
+    names = _numbered(path.name)
+    return _move(path, next(shelf / name for name in names if not os.path.lexists(shelf / name)))
+
+
+def move_to_failed(inbox: Path, path: Path, reason: str) -> Path | None:
+    """Put a file aside that cannot be used, beside the reason; None if that was done already.
+
+    The reason is written first, so that no file is found there without one.
+    """
+    if not os.path.lexists(path):
+        return None
+    shelf, text = _shelf(inbox, FAILED), f"{reason}\n".encode("utf-8", "backslashreplace")
+    target = next(shelf / name for name in _numbered(path.name) if _is_free(shelf / name, text))
+    with _told_plainly(f"cannot write to {shelf}"), _reason_file(target).open("wb") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return _move(path, target)
+
+
+def kept(inbox: Path) -> list[Path]:
+    """The files that are done, in the order of their content's hashes."""
+    shelf = inbox / DONE
+    return list(_stamps(shelf)) if shelf.exists() else []
+
+
+def find_done(inbox: Path, sha: str) -> Path | None:
+    """The file that is done and has exactly this content."""
+    prefix = done_name(sha, "")
+    candidates = (path for path in kept(inbox) if path.name.startswith(prefix))
+    return next((path for path in candidates if content_digest(path) == sha), None)
+
+
+def _require_inbox(inbox: Path) -> None:
+    if not inbox.is_dir():
+        raise InputError(f"the inbox {inbox} is no folder: make it, or name another with --inbox")
+    if not os.access(inbox, os.R_OK | os.W_OK | os.X_OK):
+        raise InputError(
+            f"files cannot be moved within the inbox {inbox}: allow this user to write there"
+        )
+
+
+def _stamps(folder: Path) -> dict[Path, _Stamp]:
+    """The files in a folder that are neither hidden nor named as unfinished, by name."""
+    with _told_plainly(f"cannot list {folder}"):
+        names = sorted(os.listdir(folder))
+    found = {}
+    for name in names:
+        if not name.startswith(".") and not name.lower().endswith(UNFINISHED):
+            with suppress(FileNotFoundError):
+                status = (folder / name).lstat()
+                if stat.S_ISREG(status.st_mode):
+                    found[folder / name] = _stamp(status)
+    return found
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return _Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _let_settle(stamps: dict[Path, _Stamp], settle_seconds: float) -> None:
+    """Wait until the youngest file is old enough; one from the future counts as just written."""
+    if not stamps:
+        return
+    youngest = max(stamp.mtime_ns for stamp in stamps.values()) / 1e9
+    age = max(0.0, time.time() - youngest)
+    time.sleep(max(0.0, settle_seconds - age))
+
+
+def _shelf(inbox: Path, name: str) -> Path:
+    """A folder inside the inbox, open to nobody who may not look into the inbox itself."""
+    shelf = inbox / name
+    with _told_plainly(f"cannot make {shelf}"):
+        shelf.mkdir(mode=stat.S_IMODE(inbox.stat().st_mode), exist_ok=True)
+    return shelf
+
+
+def _move(path: Path, target: Path) -> Path | None:
+    with _told_plainly(f"cannot move {path} to {target.parent}"):
+        try:
+            os.replace(path, target)
+        except FileNotFoundError:
+            return None
+        for folder in (target.parent, path.parent):
+            sync_folder(folder)
+    return target
+
+
+def _shortened(name: str) -> str:
+    """A name that leaves room for more; its end is kept, which may tell the file's format."""
+    return os.fsdecode(os.fsencode(name)[-NAME_BYTES:])
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """name.tsv, name-2.tsv, name-3.tsv …"""
+    short = Path(_shortened(name))
+    yield short.name
+    for number in count(2):
+        yield f"{short.stem}-{number}{short.suffix}"
+
+
+def _is_free(target: Path, reason: bytes) -> bool:
+    """Whether nothing is overwritten; a killed run may have begun to write the same reason."""
+    if os.path.lexists(target):
+        return False
+    try:
+        return reason.startswith(_reason_file(target).read_bytes())
+    except FileNotFoundError:
+        return True
+
+
+def _reason_file(target: Path) -> Path:
+    return target.with_name(target.name + REASON)
+
+
+@contextmanager
+def _told_plainly(complaint: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise InputError(
+            f"{complaint}: {fault.strerror}; check the disk, and who may read and write there"
+        ) from None

@@ -1,0 +1,1 @@
+"""Methods side by side on one log: baselines, measures, figures, the page of `flows.compare`."""

@@ -1,0 +1,208 @@
+"""All methods on one log: the parts of a comparison, in their order.
+
+They know nothing of Prefect: `comparison_steps` wraps each part as a task.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from tasks import phases
+from tasks.core.clustering.blocks import LARGEST_BLOCK
+from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.problem import clusters_of
+from tasks.core.errors import NothingToRelease
+from tasks.core.records import RecordTable
+from tasks.core.runs import Run, here
+from tasks.evaluation.measures.front import beaten_by, on_front
+from tasks.evaluation.measures.measure import drawn, measured
+from tasks.evaluation.methods.catalogue import METHODS
+from tasks.evaluation.methods.interface import Material, Method, Outcome, published_by_clusters
+from tasks.evaluation.pages.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
+from tasks.evaluation.pages.write import write_comparison
+from tasks.measuring import centre_of
+from tasks.runtime.errors import contained
+from tasks.runtime.knowledge import topic_map, wordnet
+from tasks.runtime.progress import Progress, silent
+from tasks.settings import Settings
+from tasks.workbench import Workbench
+
+KS: Final = (2, 3, 5, 10, 20, 50)
+"""The numbers of people at which methods are compared, beside the one that is asked for."""
+FIRST: Final = ("read", "analyse", "compare")
+LAST: Final = ("peers", "draw")
+RISKS: Final = {"mean": "risk", "worst": "worst_risk"}
+OURS: Final = "adaptive"
+Result = TypeVar("Result")
+
+
+class Comparing:
+    """One comparison: `make` each of `parts` in turn; the last writes everything."""
+
+    def __init__(self, settings: Settings, progress: Progress = silent, run: Run = here) -> None:
+        self.settings = settings
+        self.progress = progress
+        self._run = run
+        # The paper's method needs the pairs of sets; the others make their own costs.
+        self._bench = Workbench(replace(settings, method="paper"), progress)
+        self._started = time.perf_counter()
+        self._methods: dict[str, dict[str, Any]] = {}
+        self._peers: list[dict[str, Any]] = []
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (*FIRST, *(method.name for method in METHODS), *LAST)
+
+    def make(self, part: str) -> str:
+        """Make one part; returns what to say of it, in counts."""
+        if part in FIRST:
+            return self._prepare(part)
+        if part == "peers":
+            return self._try_peers()
+        if part == "draw":
+            return self._write()
+        return self._try(next(method for method in METHODS if method.name == part))
+
+    @contained
+    def _prepare(self, part: str) -> str:
+        if part != "compare":
+            self._bench.result(part)
+            return "done"
+        people = self._people
+        if people < self.settings.k:
+            raise NothingToRelease(
+                f"nothing can be compared: {people} users hold attributes, k = {self.settings.k}"
+            )
+        return f"{len(self.material.table.sets)} distinct sets of {people} people"
+
+    @contained
+    def _try(self, method: Method) -> str:
+        self._methods[method.name] = self._tried(method)
+        return f"{len(self.ks)} values of k"
+
+    def _tried(self, method: Method) -> dict[str, Any]:
+        cells: dict[str, Any] = {}
+        for place, k in enumerate(self.ks):
+            self.progress(place, len(self.ks))
+            outcome, seconds = _timed(partial(method.apply, self.material, k))
+            cells[str(k)] = {**self._measured(outcome, k), "seconds": seconds}
+            if k == self.settings.k:
+                figures = drawn(self.material, outcome)
+        about = {"kind": method.kind, "clusters": method.clusters}
+        said = {"source": method.source, "assumed": method.assumed}
+        return {**about, **said, "by_k": cells, "figures": figures}
+
+    def _measured(self, outcome: Outcome, k: int) -> dict[str, Any]:
+        topics = topic_map(self.settings.store, self.settings.topics)
+        return measured(self.material, outcome, topics, k)
+
+    @contained
+    def _try_peers(self) -> str:
+        self._peers = [
+            {"name": peer.name, "about": peer.about, **self._tried_peer(peer)} for peer in peers()
+        ]
+        return f"{sum('reason' not in found for found in self._peers)} of {len(self._peers)}"
+
+    def _tried_peer(self, peer: Peer) -> dict[str, Any]:
+        """The time of the partition alone, and the measures of its groups."""
+        if peer.partition is None:
+            return {"reason": peer.reason}
+        if not FEWEST_SETS <= len(self.material.table.sets) <= MOST_SETS:
+            return {"reason": f"tried for {FEWEST_SETS} to {MOST_SETS:,} distinct sets only"}
+        k, problem = self.settings.k, self.material.problem(self.settings.k)
+        rows = coordinates(self.material)
+        labels, seconds = _timed(partial(peer.partition, rows, k))
+        _, ours = _timed(lambda: mdav_labels(problem))
+        clusters = clusters_of(self.material.table, labels, problem)
+        found = self._measured(published_by_clusters(self.material, clusters), k)
+        return {**found, "seconds": seconds, "our_mdav_seconds": ours}
+
+    @contained
+    def _write(self) -> str:
+        write_comparison(Path(self.settings.out), self.found)
+        return f"{len(self._methods)} methods"
+
+    @cached_property
+    def ks(self) -> tuple[int, ...]:
+        """The k that the log has people for, ascending."""
+        return tuple(k for k in sorted({*KS, self.settings.k}) if k <= self._people)
+
+    @cached_property
+    def _people(self) -> int:
+        """People who hold attributes."""
+        return len(np.unique(self.material.table.users[self.material.holding]))
+
+    @cached_property
+    def material(self) -> Material:
+        table: RecordTable = self._bench.result("analyse")
+        found: phases.Comparison = self._bench.result("compare")
+        assert found.set_pairs is not None
+        return Material(
+            table=table,
+            taxonomy=wordnet(self.settings.store).taxonomy,
+            distances=found.distances,
+            set_pairs=found.set_pairs,
+            centre=centre_of(table, found),
+            threshold=self.settings.threshold,
+            distance=self.settings.distance,
+            inclusive=self.settings.inclusive,
+            # A single block is not worth another process.
+            run=self._run if len(table.sets) > LARGEST_BLOCK else here,
+        )
+
+    @cached_property
+    def found(self) -> dict[str, Any]:
+        """What `comparison.json` holds, once all methods were tried."""
+        return {
+            "settings": _published(self.settings),
+            "versions": {
+                "logveil": phases.VERSION,
+                "wordnet": f"3.0 ({wordnet(self.settings.store).version})",
+                "python": platform.python_version(),
+            },
+            "records": {
+                "read": len(self.material.table),
+                "compared": int(self.material.holding.sum()),
+                "people": self._people,
+                "sets": len(self.material.table.sets),
+            },
+            "ks": list(self.ks),
+            "methods": self._methods,
+            "fronts": {name: self._fronts(key) for name, key in RISKS.items()},
+            "peers": self._peers,
+            "seconds": round(time.perf_counter() - self._started, 1),
+        }
+
+    def _fronts(self, risk: str) -> dict[str, Any]:
+        """For each k the methods that no other one beats in risk and loss, and who beats ours."""
+        names = list(self._methods)
+        fronts: dict[str, Any] = {}
+        for k in map(str, self.ks):
+            cells = [self._methods[name]["by_k"][k] for name in names]
+            points = [(cell[risk], cell["symmetric_loss"]) for cell in cells]
+            front = [n for n, held in zip(names, on_front(points), strict=True) if held]
+            beaten = [names[place] for place in beaten_by(points, names.index(OURS))]
+            fronts[k] = {"front": front, f"{OURS}_beaten_by": beaten}
+        return fronts
+
+
+def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    started = time.perf_counter()
+    result = work()
+    return result, round(time.perf_counter() - started, 3)
+
+
+NOT_ASKED: Final = ("method", "guarantee", "l", "release_format")
+"""Settings of a release that a comparison, which tries every method, does not have."""
+
+
+def _published(settings: Settings) -> dict[str, Any]:
+    return {name: value for name, value in settings.published().items() if name not in NOT_ASKED}

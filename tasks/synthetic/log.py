@@ -1,0 +1,290 @@
+"""Synthetic query logs with the shape of a real one, from a vocabulary and a seed.
+
+What is imitated: people of very different activity, each with a few interests, a home town,
+favourite sites and people they look for; sessions of a few queries minutes apart with
+reformulations; queries repeated by the same person; a wide tail of queries asked once; slips of
+the keyboard; direct identifiers now and then. What is not: any query of any real person.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from tasks.core.errors import UsageError
+from tasks.synthetic.draws import Dice, Weighted, weighted, zipf
+from tasks.synthetic.identifiers import person
+from tasks.synthetic.queries import (
+    Kind,
+    Query,
+    Topic,
+    Vocabulary,
+    as_typed,
+    click_url,
+    common_query,
+    identifier_query,
+    local_query,
+    misspelt,
+    person_query,
+    place_name,
+    reworded,
+    site_query,
+    topic_query,
+    topic_term,
+)
+
+FIRST_DAY: Final = datetime(2006, 3, 1)
+DAYS: Final = 92
+LAST_START: Final = DAYS * 86_400 - 2 * 3_600
+"""Sessions start two hours before the end at the latest: none lasts that long."""
+
+LARGEST_ID: Final = 25_000_000
+MOST_ACTIVE: Final = 300
+"""How many times as active as the least active person the most active may be."""
+
+CLICKED: Final = 0.45
+MISSPELT: Final = 0.06
+RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
+"""Results on the first page by place, and seldom those of the next three pages."""
+
+HOURS: Final = weighted(
+    range(24), (3, 2, 1, 1, 1, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8, 8, 7, 5)
+)
+SESSION_LENGTHS: Final = weighted(range(1, 9), (40, 22, 13, 9, 6, 4, 3, 3))
+
+
+class Row(NamedTuple):
+    """One row of the log; rank and url are empty if nothing was clicked."""
+
+    user: int
+    query: str
+    time: str
+    rank: str
+    url: str
+
+
+@dataclass(slots=True)
+class Searcher:
+    """A person of the log: what they care about and what they have typed so far."""
+
+    topics: Weighted[Topic]
+    home: tuple[str, str]
+    focus: dict[str, list[str]] = field(default_factory=dict)
+    sites: list[Query] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+    history: list[Query] = field(default_factory=list)
+
+
+class World(NamedTuple):
+    """What all searchers share."""
+
+    dice: Dice
+    words: Vocabulary
+    topics: Weighted[Topic]
+    sought: deque[str]
+    """People somebody has looked for: now and then somebody else does too."""
+
+
+def synthetic_log(
+    words: Vocabulary,
+    *,
+    queries: int,
+    users: int,
+    seed: int,
+    topics_per_user: int = 5,
+    sensitive: float = 1.0,
+) -> Iterator[Row]:
+    """Rows of a synthetic log, ordered by user and time; same arguments, same rows.
+
+    Args:
+        words: the vocabulary.
+        queries: how many rows, from 1.
+        users: how many people, from 1; each has a row if there are rows enough, otherwise only as
+            many people as rows appear.
+        seed: any whole number from 0.
+        topics_per_user: each person has from two to so many interests, from 1.
+        sensitive: factor on how common sensitive interests are, from 0 (none) to 1000.
+
+    Raises:
+        UsageError: for arguments out of range; the message lists all of them.
+    """
+    counts = {"queries": queries, "users": users, "topics per user": topics_per_user}
+    faults = [f"{name} must be from 1, not {count}" for name, count in counts.items() if count < 1]
+    if seed < 0:
+        faults.append(f"seed must be from 0, not {seed}")
+    if not 0 <= sensitive <= 1000:
+        faults.append(f"sensitive must be from 0 to 1000, not {sensitive:g}")
+    if faults:
+        raise UsageError("; ".join(faults))
+    scaled = [topic.weight * (sensitive if topic.sensitive else 1.0) for topic in words.topics]
+    world = World(Dice(seed), words, weighted(words.topics, scaled), deque(maxlen=500))
+    return _all_rows(world, queries, min(users, queries), topics_per_user)
+
+
+def _all_rows(world: World, queries: int, users: int, topics_per_user: int) -> Iterator[Row]:
+    dice = world.dice
+    for user, rows in zip(_ids(dice, users), _activity(dice, queries, users), strict=True):
+        yield from _rows(world, user, _searcher(world, topics_per_user), rows)
+
+
+def _ids(dice: Dice, users: int) -> list[int]:
+    widest_gap = max(1, 2 * LARGEST_ID // users - 1)
+    return list(accumulate(dice.between(1, widest_gap) for _ in range(users)))
+
+
+def _activity(dice: Dice, queries: int, users: int) -> list[int]:
+    """Rows per user: one each, the rest in proportion to heavy-tailed whole weights."""
+    weights = [int(1000 * dice.pareto(MOST_ACTIVE)) - 700 for _ in range(users)]
+    extra, total = queries - users, sum(weights)
+    rows = [1 + weight * extra // total for weight in weights]
+    largest_remainder = sorted(
+        range(users), key=lambda user: (-(weights[user] * extra % total), user)
+    )
+    for user in largest_remainder[: queries - sum(rows)]:
+        rows[user] += 1
+    return rows
+
+
+def _searcher(world: World, topics_per_user: int) -> Searcher:
+    dice = world.dice
+    count = dice.between(min(2, topics_per_user), topics_per_user)
+    picks = (dice.pick(world.topics) for _ in range(2 * count))
+    distinct = {topic.name: topic for topic in picks}
+    return Searcher(zipf([*distinct.values()][:count]), dice.pick(world.words.book.towns))
+
+
+def _rows(world: World, user: int, searcher: Searcher, count: int) -> Iterator[Row]:
+    """All rows of one person in order of time."""
+    dice = world.dice
+    timed: list[tuple[int, str, Query]] = []
+    for start, length in _sessions(dice, count):
+        timed.extend(_session(world, searcher, start, length))
+    timed.sort(key=lambda entry: entry[0])
+    for seconds, typed, query in timed:
+        rank, url = "", ""
+        if dice.chance(CLICKED):
+            rank, url = str(dice.pick(RANKS)), click_url(dice, world.words, query)
+        yield Row(user, typed, str(FIRST_DAY + timedelta(seconds=seconds)), rank, url)
+
+
+def _sessions(dice: Dice, count: int) -> list[tuple[int, int]]:
+    """Start and length of each session, in order of time; lengths sum to count."""
+    lengths: list[int] = []
+    while count:
+        lengths.append(min(count, dice.pick(SESSION_LENGTHS)))
+        count -= lengths[-1]
+    return list(zip(sorted(_start(dice) for _ in lengths), lengths, strict=True))
+
+
+def _start(dice: Dice) -> int:
+    hour = dice.between(0, DAYS - 1) * 24 + dice.pick(HOURS)
+    return min(LAST_START, hour * 3_600 + dice.between(0, 3_599))
+
+
+def _session(
+    world: World, searcher: Searcher, seconds: int, length: int
+) -> Iterator[tuple[int, str, Query]]:
+    """Time, text as typed and meaning of the queries of one session."""
+    dice = world.dice
+    query = _fresh(world, searcher)
+    typed = _typed(dice, query)
+    for _ in range(length):
+        searcher.history.append(query)
+        yield seconds, typed, query
+        seconds += 5 + int(600 * dice.uniform() * dice.uniform())
+        if typed != query.text and dice.chance(0.5):
+            typed = query.text
+        elif dice.chance(0.7):
+            query = _next(world, searcher, query)
+            typed = _typed(dice, query)
+
+
+def _typed(dice: Dice, query: Query) -> str:
+    if query.kind is Kind.EXACT:
+        return query.text
+    text = as_typed(dice, query.text)
+    return misspelt(dice, text) if dice.chance(MISSPELT) else text
+
+
+def _next(world: World, searcher: Searcher, query: Query) -> Query:
+    """What follows in a session: the same thing in other words, the same topic, something else."""
+    dice, words = world.dice, world.words
+    course = dice.uniform()
+    if course < 0.4:
+        return reworded(dice, words, query, place_name(dice, words, searcher.home))
+    if course < 0.65 and query.topic:
+        return _on_topic(world, searcher, query.topic)
+    return _fresh(world, searcher)
+
+
+def _fresh(world: World, searcher: Searcher) -> Query:
+    """A new intention, or one the person has had before (the oldest habits most often)."""
+    dice = world.dice
+    history = searcher.history
+    if history and dice.chance(0.27):
+        return history[int(len(history) * dice.uniform() * dice.uniform())]
+    return dice.pick(INTENTIONS)(world, searcher)
+
+
+def _of_interest(world: World, searcher: Searcher) -> Query:
+    return _on_topic(world, searcher, world.dice.pick(searcher.topics))
+
+
+def _on_topic(world: World, searcher: Searcher, topic: Topic) -> Query:
+    """About one of the few things in a topic that concern this person, or about any other."""
+    dice, words = world.dice, world.words
+    concerns = searcher.focus.get(topic.name)
+    if not concerns:
+        common = [dice.pick(topic.terms) for _ in range(dice.between(1, 3))]
+        concerns = searcher.focus[topic.name] = [*common, topic_term(dice, topic)]
+    term = dice.one_of(concerns) if dice.chance(0.3) else topic_term(dice, topic)
+    return topic_query(dice, words, topic, term, place_name(dice, words, searcher.home))
+
+
+def _of_passing_interest(world: World, searcher: Searcher) -> Query:
+    dice, words = world.dice, world.words
+    topic = dice.pick(world.topics)
+    place = place_name(dice, words, searcher.home)
+    return topic_query(dice, words, topic, topic_term(dice, topic), place)
+
+
+def _site(world: World, searcher: Searcher) -> Query:
+    dice = world.dice
+    if searcher.sites and dice.chance(0.55):
+        return searcher.sites[int(len(searcher.sites) * dice.uniform() * dice.uniform())]
+    searcher.sites.append(site_query(dice, world.words, dice.pick(world.topics)))
+    return searcher.sites[-1]
+
+
+def _common(world: World, searcher: Searcher) -> Query:
+    return common_query(world.dice, world.words)
+
+
+def _local(world: World, searcher: Searcher) -> Query:
+    dice, words = world.dice, world.words
+    thing = dice.pick(words.place_things)
+    return local_query(dice, words, thing, place_name(dice, words, searcher.home))
+
+
+def _person(world: World, searcher: Searcher) -> Query:
+    dice, words = world.dice, world.words
+    if not searcher.people or dice.chance(0.5):
+        known = world.sought and dice.chance(0.12)
+        searcher.people.append(dice.one_of(world.sought) if known else person(dice, words.book))
+        world.sought.append(searcher.people[-1])
+    name = dice.one_of(searcher.people)
+    return person_query(dice, words, name, place_name(dice, words, searcher.home))
+
+
+def _identifier(world: World, searcher: Searcher) -> Query:
+    return identifier_query(world.dice, world.words)
+
+
+INTENTIONS: Final = weighted(
+    (_of_interest, _site, _of_passing_interest, _common, _local, _person, _identifier),
+    (0.42, 0.26, 0.13, 0.05, 0.06, 0.06, 0.008),
+)

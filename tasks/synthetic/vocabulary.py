@@ -1,0 +1,122 @@
+"""The vocabulary of synthetic logs: the hand-made lists, WordNet's tail and the census names.
+
+All is data of this package but the names, which come from the package `names`. The tail was
+taken from WordNet beforehand (`tasks.synthetic.vocabulary_tail`), so that a sample starts at once.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from tasks.synthetic.draws import Weighted, weighted, zipf
+from tasks.synthetic.identifiers import AddressBook
+from tasks.synthetic.queries import Topic, Vocabulary
+
+DATA: Final = Path(__file__).parent / "data"
+TABLES: Final = DATA / "synthetic.toml"
+TAIL: Final = DATA / "synthetic_tail.tsv"
+
+NAMES_PER_LIST: Final = 20_000
+"""The commonest last names of the census's 88,799: the others would only delay the start."""
+
+RAREST: Final = 0.0005
+"""Per cent who bear a name that the census, with three decimals, gives as borne by 0.000."""
+
+Tables = dict[str, Any]
+Tail = dict[str, list[tuple[str, int]]]
+
+
+def load_vocabulary() -> Vocabulary:
+    """The vocabulary that comes with this package."""
+    tables, tail = read_tables(), read_tail()
+    general, navigation, places = tables["general"], tables["navigation"], tables["places"]
+    return Vocabulary(
+        topics=tuple(_topic(name, body, tail[name]) for name, body in tables["topic"].items()),
+        heads=_ranked(general["heads"]),
+        patterns=_ranked(general["patterns"]),
+        local_patterns=_ranked(general["local"]),
+        place_things=_ranked(general["place_things"]),
+        person_patterns=_ranked(general["person_patterns"]),
+        additions=_ranked(general["additions"]),
+        sites=_ranked(navigation["sites"]),
+        site_forms=_ranked(navigation["site_forms"]),
+        host_forms=_ranked(navigation["forms"]),
+        host_stems=_ranked(navigation["stems"]),
+        state_names=dict(_halves(places["states"])),
+        book=_address_book(tables["addresses"], places["towns"]),
+    )
+
+
+def read_tables() -> Tables:
+    """The hand-made lists, as they stand in the file."""
+    return tomllib.loads(TABLES.read_text(encoding="utf-8"))
+
+
+def read_tail() -> Tail:
+    """Words of WordNet below each topic's roots with their weights, by topic."""
+    tail: Tail = {}
+    topic = ""
+    for line in TAIL.read_text(encoding="utf-8").splitlines():
+        word, _, weight = line.partition("\t")
+        if weight:
+            tail[topic].append((word, int(weight)))
+        elif not line.startswith("#"):
+            topic = line
+            tail[topic] = []
+    return tail
+
+
+def entries(text: str) -> list[str]:
+    """The entries of a list that is separated by commas or line ends."""
+    return [entry.strip() for entry in re.split("[,\n]", text) if entry.strip()]
+
+
+def _ranked(text: str) -> Weighted[str]:
+    return zipf(entries(text), shift=2.0)
+
+
+def _halves(text: str) -> Iterator[tuple[str, str]]:
+    for entry in entries(text):
+        first, _, rest = entry.partition(" ")
+        yield first, rest
+
+
+def _topic(name: str, body: Mapping[str, Any], tail: Sequence[tuple[str, int]]) -> Topic:
+    return Topic(
+        name=name,
+        weight=body["weight"],
+        sensitive=body.get("sensitive", False),
+        countable=body.get("countable", False),
+        local=body.get("local", False),
+        terms=_ranked(body["terms"]),
+        tail=weighted([word for word, _ in tail], [weight for _, weight in tail]),
+        queries=_ranked(body["queries"]),
+        patterns=_ranked(body["patterns"]),
+    )
+
+
+def _address_book(lists: Mapping[str, str], towns: str) -> AddressBook:
+    pairs = [(town, state) for town, _, state in (t.rpartition(" ") for t in entries(towns))]
+    return AddressBook(
+        first_names=_census("dist.female.first", "dist.male.first"),
+        last_names=_census("dist.all.last"),
+        towns=zipf(pairs, shift=8.0),
+        **{name: _ranked(text) for name, text in lists.items()},
+    )
+
+
+def _census(*names: str) -> Weighted[str]:
+    """Names of the census in lower case, drawn as often as people bear them."""
+    rows = [line.split() for name in names for line in islice(_lines(name), NAMES_PER_LIST)]
+    return weighted([row[0].lower() for row in rows], [float(row[1]) + RAREST for row in rows])
+
+
+def _lines(name: str) -> Iterator[str]:
+    with files("names").joinpath(name).open(encoding="ascii") as lines:
+        yield from lines
