@@ -84,11 +84,13 @@ def compare_all(
     settings: Settings, screen: Screen, run_part: Callable[[Comparing, str], object]
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
-    from tasks.evaluation.comparison import Comparing
-    from tasks.runtime.workers import running_blocks
 
-    with running_blocks(settings.workers) as run:
-        comparing = Comparing(settings, screen.progress, run)
+    from tasks.evaluation.comparison import Comparing
+    from tasks.runtime.executor import READY_SECONDS, LocalExecutor
+
+    executor = LocalExecutor(settings.workers)
+    with executor.running(READY_SECONDS) as run:
+        comparing = Comparing(settings, executor, screen.progress, run)
         for part in comparing.parts:
             heed_interrupts()
             with screen.phase(part):

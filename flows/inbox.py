@@ -103,9 +103,11 @@ def _order(options: argparse.Namespace) -> Order:
 def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
     if bare:
         from flows.batches import InboxRun
-        from flows.release import BareRunner
+        from flows.release import Phases
+        from tasks.runtime.executor import LocalExecutor
 
-        return InboxRun(order, BareRunner(), screen).run()
+        executor = LocalExecutor(order.settings.workers)
+        return InboxRun(order, executor, lambda: Phases(screen)).run()
     from flows.prefect_environment import prepare
 
     screen.say(prepare(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))

@@ -12,6 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tasks.measuring import measure
+from tasks.runtime.memory import open_memory
+from tasks.runtime.workers import blocks_run, running_shards
+from tasks.workbench import Workbench
 
 from tasks import phases
 from tasks.core.detection.topics import TopicMap
@@ -30,14 +34,10 @@ from tasks.core.similarity.costs import SetCosts, dataset_centre
 from tasks.core.similarity.distances import concept_distances
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
 from tasks.core.taxonomy import Taxonomy
-from tasks.measuring import measure
 from tasks.runtime.codec import name_of, named, pack, unpack
-from tasks.runtime.knowledge import knowledge_in
-from tasks.runtime.memory import open_memory
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import blocks_run, running_shards
+from tasks.runtime.remote import SharedFiles
+from tasks.runtime.resources import knowledge_in
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 from tests import oracles
 from tests.core.test_measures import one_cluster, publishing
 from tests.random_logs import tables

@@ -32,7 +32,7 @@ from tasks.core.errors import InputError
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.runtime import compiled as compiled_module
 from tasks.runtime.compiled import load_fields, save_fields, stamp
-from tasks.runtime.private_files import write_private
+from tasks.runtime.files import write_private
 
 ROOT = "entity.n.01"
 SOURCE_FILES = (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tasks.core.digests import digest
 from tasks.core.records import Strings
-from tasks.runtime.private_files import write_private
+from tasks.runtime.files import write_private
 
 PACKED = "packed_"
 

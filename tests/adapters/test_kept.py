@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tasks.runtime.cache import BlobCache
+from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
+from tasks.runtime.kept_readings import KeptReadings
+from tasks.runtime.kept_set_pairs import KeptSetPairs
 
 from tasks.core.detection.attributes import Item
 from tasks.core.detection.readings import Readings, pack_readings
@@ -18,10 +22,6 @@ from tasks.core.records import AttributeSets, Longs
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.pairs import least_set_pairs
 from tasks.runtime import kept_pairs, kept_readings
-from tasks.runtime.cache import BlobCache
-from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
-from tasks.runtime.kept_readings import KeptReadings
-from tasks.runtime.kept_set_pairs import KeptSetPairs
 from tests.random_logs import spans, tables
 
 ROOMY = 10**9

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from tasks.runtime.code import DATA as DATA_SUFFIXES
 
 from tasks.adapters.identifiers import load_identifier_finder
 from tasks.adapters.language import build_pipeline
@@ -18,7 +19,6 @@ from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics
-from tasks.runtime.code import DATA as DATA_SUFFIXES
 from tests.readings import STORE, attribute_finder, read_items
 
 LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))

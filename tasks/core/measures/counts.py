@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tasks.core.clustering.clusters import people_per_label
 from tasks.core.detection.spans import KINDS
+from tasks.core.measures.schema import CountSections
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 from tasks.core.rows import equal_sets, group_by, take_rows
 
 
 def count_release(
     log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
-) -> dict[str, Any]:
+) -> CountSections:
     """Records, users, words and clusters, before and after."""
     published = int(release.published.sum())
     return {

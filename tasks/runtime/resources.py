@@ -1,14 +1,17 @@
-"""What is known before a log is read, loaded once a process: WordNet and the sensitive topics."""
+"""What is known before a log is read, loaded once a process: WordNet, topics and stop words."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 from tasks.adapters.topics import DEFAULT_TOPICS, read_topics, topics_content
 from tasks.adapters.wordnet import WordNet, load_wordnet, wordnet_version
+from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
@@ -40,14 +43,28 @@ def _topic_map(store: str, topics: str | None) -> TopicMap:
     return map_topics(read_topics(path), wordnet(store).taxonomy)
 
 
+@lru_cache(maxsize=1)
+def stop_words() -> frozenset[str]:
+    """spaCy's words that say nothing by themselves, as typed and in lexical form.
+
+    Its file is run alone: to import spaCy takes a second, and not every run needs it.
+    """
+    package = find_spec("spacy")
+    assert package is not None
+    assert package.origin is not None
+    file = Path(package.origin).parent / "lang" / "en" / "stop_words.py"
+    words = frozenset(run_path(str(file))["STOP_WORDS"])
+    return words | frozenset(map(lexical_key, words))
+
+
 def store_here(store: str) -> str:
     """A store as a worker sees it: another machine may not have that folder, but has its own."""
     return store if Path(store).is_dir() else default_store()
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """WordNet and topics by name, for shards: each process loads them from its own disk.
+class Resources:
+    """WordNet and topics by name, for parts: each process loads them from its own disk.
 
     Attributes:
         content: a digest of both; whoever finds another one must not work.
@@ -75,10 +92,10 @@ class Knowledge:
         return store
 
 
-def knowledge_in(store: str, topics: str | None) -> Knowledge:
-    """The knowledge of a flow."""
+def resources_in(store: str, topics: str | None) -> Resources:
+    """What a flow knows, for its parts."""
     here, own_topics = os.path.abspath(store), topics and os.path.abspath(topics)
-    return Knowledge(here, own_topics, _content(here, own_topics))
+    return Resources(here, own_topics, _content(here, own_topics))
 
 
 @lru_cache(maxsize=1)
