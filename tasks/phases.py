@@ -57,7 +57,6 @@ from tasks.runtime.workers import running_blocks, running_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
 
-VERSION = "0.1.0"
 METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
