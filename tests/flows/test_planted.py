@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flows.run import main
-from tasks.adapters.detection.identifiers import KINDS
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.readings import normalise
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from tasks.adapters.detection.name_lists import load_name_lists
 from tasks.core.detection.identifiers import (
-    KINDS,
     Span,
     addresses,
     dates,
@@ -29,8 +28,6 @@ from tasks.core.detection.identifiers import (
 )
 from tasks.core.detection.name_lists import NameLists
 from tasks.core.detection.names import find_names
-
-__all__ = ["KINDS", "IdentifierFinder", "Span", "load_identifier_finder"]
 
 LONGEST_CANDIDATE = 100
 LONGEST_NUMBER = 40

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters.detection.identifiers import KINDS, Presidio, load_identifier_finder
+from tasks.adapters.detection.identifiers import Presidio, load_identifier_finder
+from tasks.core.detection.identifiers import KINDS
 
 FINDER = load_identifier_finder()
 

@@ -9,11 +9,12 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.adapters.detection.identifiers import KINDS, load_identifier_finder
+from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.pipeline import build_pipeline
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.choices import Scope
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, normalise
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.errors import UsageError
