@@ -19,9 +19,9 @@ from prefect.states import Completed, Failed
 from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
 from flows.dask_executor import executor_of
+from flows.display import Screen
 from flows.release import Phases, make_release
 from flows.run_page import RunPage
-from flows.screen import Screen
 from tasks import steps
 from tasks.core.errors import LogveilError
 from tasks.core.measures.schema import FinalMeasures

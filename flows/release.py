@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import TypeVar
 
-from flows.interruption import heed_interrupts
-from flows.screen import Shown
+from flows.display import Shown
+from flows.process import heed_interrupts
 from tasks.adapters.release_files import discard_own_draft
 from tasks.core.measures.schema import FinalMeasures
 from tasks.phases.analyse import analyse

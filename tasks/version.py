@@ -1,3 +1,5 @@
-"""The version of this program; pyproject.toml reads it here."""
+"""The version of this program: the one place that says it."""
 
-VERSION = "0.1.0"
+from typing import Final
+
+VERSION: Final = "0.1.0"

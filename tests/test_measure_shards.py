@@ -18,6 +18,7 @@ from tasks.runtime.workers import blocks_run, running_shards
 from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import knowledge_in
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.quality import information_loss, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
@@ -36,7 +37,6 @@ from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matche
 from tasks.core.taxonomy import Taxonomy
 from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.remote import SharedFiles
-from tasks.runtime.resources import knowledge_in
 from tasks.settings import Settings
 from tests import oracles
 from tests.core.test_measures import one_cluster, publishing

@@ -15,13 +15,13 @@ from tasks.runtime.workers import blocks_run
 from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import wordnet
 from tasks.core.records import Release
 from tasks.core.redaction import parts
 from tasks.core.runs import Run
 from tasks.runtime.codec import name_of
 from tasks.runtime.progress import Progress, silent
 from tasks.runtime.remote import SharedFiles
-from tasks.runtime.resources import wordnet
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.core.test_redaction_parts import as_a_whole, differences
 from tests.test_shards import Here

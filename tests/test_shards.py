@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flows.dask_engine import SHOWN_AS, _Submit
+from flows.screen import Screen
 from tasks.measuring import cost_of_permutation
 from tasks.reading import (
     Manner,
@@ -35,10 +36,11 @@ from tasks.runtime.shards import SharedRun, Submit, shares_of, work
 from tasks.runtime.workers import blocks_run
 from tasks.workbench import Workbench
 
+from flows.display import Screen
 from flows.release import BareRunner, make_release
 from flows.run import main
-from flows.screen import Screen
 from tasks.adapters.logs.reader import read_logs, texts_at
+from tasks.adapters.resources import knowledge_in
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
 from tasks.core.clustering.problem import Problem
@@ -48,7 +50,6 @@ from tasks.core.similarity.costs import SetCosts
 from tasks.runtime import shards
 from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.remote import SharedFiles
-from tasks.runtime.resources import knowledge_in
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tests.small_shards import small
 from tests.test_privacy import assert_no_canary, canary_log, contents

@@ -15,6 +15,7 @@ import numpy as np
 
 from tasks.adapters import provenance, release_files
 from tasks.adapters.provenance import Provenance, release_key
+from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import read_release
 from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.measures.schema import FinalMeasures
@@ -28,7 +29,6 @@ from tasks.phases.job import Published
 from tasks.phases.made import MadeRelease
 from tasks.phases.publish import add_measures
 from tasks.runtime.errors import contained
-from tasks.runtime.resources import wordnet
 from tasks.settings import Settings
 
 

@@ -15,17 +15,17 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.clustering.blocks import LARGEST_BLOCK
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.errors import NothingToRelease
 from tasks.core.runs import Run, here
-from tasks.evaluation.measures.front import beaten_by, on_front
-from tasks.evaluation.measures.measure import drawn, measured
-from tasks.evaluation.methods.catalogue import METHODS
-from tasks.evaluation.methods.interface import Material, Method, Outcome, published_by_clusters
-from tasks.evaluation.pages.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
+from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
+from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.pages.write import write_comparison
+from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
 from tasks.phases.analyse import analyse
 from tasks.phases.compare import compare
 from tasks.phases.job import Job
@@ -34,7 +34,6 @@ from tasks.phases.read import read
 from tasks.runtime.errors import contained
 from tasks.runtime.executor import Executor
 from tasks.runtime.progress import Progress, silent
-from tasks.runtime.resources import topic_map, wordnet
 from tasks.settings import Settings
 from tasks.version import VERSION
 
@@ -104,14 +103,14 @@ class Comparing:
             outcome, seconds = _timed(partial(method.apply, self.material, k))
             cells[str(k)] = {**self._measured(outcome, k), "seconds": seconds}
             if k == self.settings.k:
-                figures = drawn(self.material, outcome)
+                figures = figure_data(self.material, outcome)
         about = {"kind": method.kind, "clusters": method.clusters}
         said = {"source": method.source, "assumed": method.assumed}
         return {**about, **said, "by_k": cells, "figures": figures}
 
     def _measured(self, outcome: Outcome, k: int) -> dict[str, Any]:
         topics = topic_map(self.settings.store, self.settings.topics)
-        return measured(self.material, outcome, topics, k)
+        return measure_outcome(self.material, outcome, topics, k)
 
     @contained
     def _try_peers(self) -> str:
@@ -196,8 +195,8 @@ class Comparing:
         for k in map(str, self.ks):
             cells = [self._methods[name]["by_k"][k] for name in names]
             points = [(cell[risk], cell["symmetric_loss"]) for cell in cells]
-            front = [n for n, held in zip(names, on_front(points), strict=True) if held]
-            beaten = [names[place] for place in beaten_by(points, names.index(OURS))]
+            front = [n for n, held in zip(names, on_pareto_front(points), strict=True) if held]
+            beaten = [names[place] for place in dominated_by(points, names.index(OURS))]
             fronts[k] = {"front": front, f"{OURS}_beaten_by": beaten}
         return fronts
 

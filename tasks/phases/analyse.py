@@ -22,19 +22,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from tasks.adapters.identifiers import IdentifierFinder, load_identifier_finder
+from tasks.adapters.detection.identifiers import IdentifierFinder, load_identifier_finder
+from tasks.adapters.detection.terms import load_terms, term_sources
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
 from tasks.adapters.logs.reader import texts_at
-from tasks.adapters.terms import load_terms
-from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
+from tasks.adapters.public_data import is_compiled, stop_words
+from tasks.adapters.resources import store_here, topic_map, wordnet
 from tasks.adapters.wordnet import wordnet_version
-from tasks.core.analysis import build_record_table
 from tasks.core.choices import Scope
 from tasks.core.detection.attributes import AttributeFinder
-from tasks.core.detection.readings import Readings, join_readings
-from tasks.core.detection.terms import Terms
-from tasks.core.detection.texts import distinct_texts, normalise
+from tasks.core.detection.lexicon import Terms
+from tasks.core.detection.readings import Readings, distinct_texts, join_readings, normalise
 from tasks.core.digests import digest
 from tasks.core.errors import StillChanging, UsageError
+from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
 from tasks.core.runs import Run
 from tasks.phases.job import Job
@@ -45,7 +46,6 @@ from tasks.runtime.fingerprint import code_fingerprint, file_stamp
 from tasks.runtime.progress import Progress, counted
 from tasks.runtime.reading_cache import ReadingCache
 from tasks.runtime.remote import ALWAYS_ELSEWHERE
-from tasks.runtime.resources import stop_words, store_here, topic_map, wordnet
 from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
 
@@ -233,8 +233,9 @@ def get_ready(reader: TextReader) -> None:
     """Load what it takes to read, before the first text is there; runs in a worker."""
     import_for_work()
     own = reader.here
+    store = Path(own.store)
     # Where nothing is compiled yet, the flow is about to do it.
-    if (Path(own.store) / "terms").is_dir():
+    if is_compiled(store, "terms", term_sources(wordnet_version(store))):
         text_pipeline(own)
 
 
@@ -258,7 +259,7 @@ def read_rows_of_part(reader: TextReader, expected: str, place: LogRows) -> Read
 @contained
 def read_texts_of_part(reader: TextReader, texts: Sequence[str]) -> Readings:
     """Read some texts; contained, for what is raised elsewhere comes here with all it says."""
-    from tasks.adapters.language import read_texts
+    from tasks.adapters.detection.pipeline import read_texts
 
     return read_texts(text_pipeline(reader), texts)
 
@@ -266,7 +267,7 @@ def read_texts_of_part(reader: TextReader, texts: Sequence[str]) -> Readings:
 @lru_cache(maxsize=1)
 def text_pipeline(reader: TextReader) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
-    from tasks.adapters.language import build_pipeline
+    from tasks.adapters.detection.pipeline import build_pipeline
 
     identifiers, terms = compile_lists(reader)
     lexicon = wordnet(reader.store).lexicon

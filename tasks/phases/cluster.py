@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tasks.adapters.resources import wordnet
 from tasks.core.append.centroids import with_centroids
 from tasks.core.append.redact import clusters_in_use
 from tasks.core.append.settle import Settlement, settle
@@ -30,7 +31,6 @@ from tasks.phases.job import Job, Published
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
-from tasks.runtime.resources import wordnet
 from tasks.runtime.results import Nothing, Result, Whole
 
 SETS_PER_SECOND: Final = 1000

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.adapters.resources import wordnet
 from tasks.adapters.wordnet import wordnet_version
 from tasks.core.clustering.problem import problem_of
 from tasks.core.digests import byte_keys, digest, row_keys
@@ -33,7 +34,6 @@ from tasks.runtime.pair_cache import (
     left_to_compare,
 )
 from tasks.runtime.progress import watched
-from tasks.runtime.resources import wordnet
 from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
 

@@ -13,6 +13,7 @@ from typing import Final, cast
 
 import numpy as np
 
+from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
 from tasks.core.measures.counts import cluster_sizes, count_release
 from tasks.core.measures.figures import distributions
 from tasks.core.measures.quality import (
@@ -44,7 +45,6 @@ from tasks.phases.redact import redaction_fingerprint
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
-from tasks.runtime.resources import Resources, resources_in, topic_map, wordnet
 from tasks.runtime.results import Nothing, Result, Whole
 from tasks.settings import Settings
 from tasks.version import VERSION

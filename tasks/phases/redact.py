@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.resources import Resources, resources_in, wordnet
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement
 from tasks.core.errors import NothingToRelease
@@ -41,7 +42,6 @@ from tasks.phases.job import Job
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import Progress, counted
-from tasks.runtime.resources import Resources, resources_in, wordnet
 from tasks.runtime.results import Nothing, Result, Whole
 
 RECORDS_PER_SECOND: Final = 50_000

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.adapters import provenance, release_files
-from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.provenance import Provenance
 from tasks.adapters.release_files import Draft
+from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import verify_file, verify_union
 from tasks.core.errors import VerificationFailed
 from tasks.core.verification.union import union_promise
@@ -22,7 +23,6 @@ from tasks.phases.job import Job
 from tasks.phases.write import write_fingerprint
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
-from tasks.runtime.resources import wordnet
 from tasks.runtime.results import AsKnownAs, Result
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tasks.adapters import provenance, release_files
 from tasks.adapters.release_files import Draft
+from tasks.adapters.resources import wordnet
 from tasks.core.records import QueryLog, RecordTable, Release
 from tasks.core.verification.clauses import Promise
 from tasks.phases.job import Job
@@ -18,7 +19,6 @@ from tasks.phases.read import read_fingerprint
 from tasks.phases.redact import redaction_fingerprint
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint, record_ids
-from tasks.runtime.resources import wordnet
 from tasks.runtime.results import AsKnownAs, Result
 
 

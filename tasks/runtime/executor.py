@@ -36,7 +36,7 @@ FORKED_SECONDS: Final = 0.5
 IMPORTED: Final = (
     "tasks.phases.analyse",
     "tasks.phases.redact",
-    "tasks.adapters.language",
+    "tasks.adapters.detection.pipeline",
     "presidio_analyzer",
 )
 """What workers need."""

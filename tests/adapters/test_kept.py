@@ -15,8 +15,7 @@ from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
 from tasks.runtime.kept_readings import KeptReadings
 from tasks.runtime.kept_set_pairs import KeptSetPairs
 
-from tasks.core.detection.attributes import Item
-from tasks.core.detection.readings import Readings, pack_readings
+from tasks.core.detection.readings import Item, Readings, pack_readings
 from tasks.core.digests import byte_keys, row_keys
 from tasks.core.records import AttributeSets, Longs
 from tasks.core.similarity.concepts import measure_concepts

@@ -12,9 +12,9 @@ from tasks.workbench import Workbench
 
 from flows.alerts import ADDRESS, send_alert
 from flows.batches import FilesPutAside, Outcome
+from flows.display import Screen
 from flows.inbox import main
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from flows.verify import main as verify
 from tasks import steps
 from tasks.core.errors import BadLog, DiskTrouble, InputError
