@@ -14,6 +14,7 @@ from tasks.core.records import QueryLog
 from tasks.phases.job import Job, Published
 from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint, refuse_changed
+from tasks.runtime.progress import Progress, silent
 from tasks.runtime.results import Counts, Nothing, Result
 
 
@@ -73,7 +74,7 @@ def _read_more(job: Job, published: Published) -> QueryLog:
 
 def read_files(job: Job) -> QueryLog:
     """All rows of the files, as they were when the job was made."""
-    log = _rows(job)
+    log = _rows(job, job.progress)
     refuse_changed(job.files)
     return log
 
@@ -86,16 +87,16 @@ def refuse_unreadable(job: Job) -> None:
         BadLog: they cannot.
     """
     try:
-        _rows(job)
+        _rows(job, silent)
     except InputError as fault:
         raise BadLog(str(fault)) from None
 
 
-def _rows(job: Job) -> QueryLog:
+def _rows(job: Job, progress: Progress) -> QueryLog:
     return read_logs(
         [file.name for file in job.files],
         format=job.settings.format,
         columns=job.settings.columns,
-        progress=job.progress,
+        progress=progress,
         secret=job.store.secret,
     )
