@@ -25,7 +25,7 @@ from tasks.core.runs import Run, here
 from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
-from tasks.evaluation.pages.write import write_comparison
+from tasks.evaluation.page import write_comparison
 from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
 from tasks.measuring import centre_of
 from tasks.runtime.errors import contained
