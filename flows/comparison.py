@@ -8,7 +8,7 @@ from typing import Any
 from prefect import flow
 
 from flows.compare import compare_all
-from flows.screen import Screen
+from flows.display import Screen
 from tasks.evaluation.steps import run_part
 from tasks.settings import Settings
 

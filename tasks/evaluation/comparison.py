@@ -32,6 +32,7 @@ from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import topic_map, wordnet
 from tasks.runtime.progress import Progress, silent
 from tasks.settings import Settings
+from tasks.version import VERSION
 from tasks.workbench import Workbench
 
 KS: Final = (2, 3, 5, 10, 20, 50)
@@ -163,7 +164,7 @@ class Comparing:
         return {
             "settings": _published(self.settings),
             "versions": {
-                "logveil": phases.VERSION,
+                "logveil": VERSION,
                 "wordnet": f"3.0 ({wordnet(self.settings.store).version})",
                 "python": platform.python_version(),
             },
