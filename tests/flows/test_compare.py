@@ -161,3 +161,24 @@ def test_too_few_people_is_said(
     assert run(log, store, tmp_path / "out") == 4
     assert "1 users hold attributes, k = 5" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+WITHOUT_RAPIDFUZZ = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name == "rapidfuzz":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from flows.compare import main
+sys.exit(main(["--bare", "--quiet"]))
+"""
+
+
+def test_without_its_extra_it_says_what_to_install() -> None:
+    command = [sys.executable, "-c", WITHOUT_RAPIDFUZZ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'logveil[compare]'" in done.stderr
