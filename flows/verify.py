@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from flows.cli import new_parser
+from flows.process import INTERRUPTED
 from tasks.core.errors import InputError, LogveilError, VerificationFailed
 from tasks.settings import default_store, private_folder
 
 if TYPE_CHECKING:
     # Loaded late where they are used, so that --help answers at once.
-    from tasks.adapters.identifiers import IdentifierFinder
+    from tasks.adapters.detection.identifiers import IdentifierFinder
     from tasks.adapters.provenance import People
     from tasks.core.taxonomy import Taxonomy
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
 UNCHANGED: Final = "the file in this folder is the one that was released"
-INTERRUPTED: Final = 130
 
 DETAILS: Final = """\
 The release file is read back and held against the private side table in the store, which tells
@@ -42,7 +43,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the release that the arguments name; return the exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         proven, faults = prove(options.release, options.store)
     except LogveilError as fault:
@@ -126,7 +127,7 @@ def _people(store: Path, folder: Path, release_file: Path) -> tuple[People, bool
 
 
 def _tools(store: Path) -> tuple[Taxonomy, IdentifierFinder]:
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
     from tasks.adapters.wordnet import load_wordnet
 
     return load_wordnet(store).taxonomy, load_identifier_finder(store)
@@ -157,14 +158,10 @@ def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
         print(f"verified: all {len(proven)} clauses hold")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m flows.verify",
-        description="Prove again that an existing release keeps what it promises.",
-        epilog=DETAILS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    option = parser.add_argument
+def parser() -> argparse.ArgumentParser:
+    about = "Prove again that an existing release keeps what it promises."
+    made = new_parser("python -m flows.verify", about, DETAILS)
+    option = made.add_argument
     option(
         "release",
         type=Path,
@@ -179,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         help="the private store the release was made with (default: %(default)s)",
     )
     option("--json", action="store_true", help="print the result as JSON, and nothing else")
-    return parser
+    return made
 
 
 if __name__ == "__main__":

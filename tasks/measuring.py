@@ -36,12 +36,13 @@ from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.runs import Run, here
 from tasks.core.similarity.costs import SETS_PER_SHARD, SetCosts, dataset_centre
-from tasks.phases import VERSION, Comparison
+from tasks.phases import Comparison
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import Knowledge, knowledge_in, topic_map, wordnet
 from tasks.runtime.progress import Progress, silent, watched
 from tasks.runtime.workers import running_shards
 from tasks.settings import Settings
+from tasks.version import VERSION
 
 FEWEST_TO_SHARE: Final = 200_000
 """Fewer records are measured before others would be ready to help."""

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from flows.dask_engine import SHOWN_AS, _Submit
+from flows.display import Screen
 from flows.release import BareRunner, make_release
 from flows.run import main
-from flows.screen import Screen
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.between import between_sets
