@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.clustering.clusters import people_per_label
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 from tasks.core.rows import equal_sets, group_by, take_rows
 
