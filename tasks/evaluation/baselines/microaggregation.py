@@ -10,8 +10,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cdist
 from scipy import sparse
 
 from tasks.core.clustering.between import nearest_squares
@@ -19,10 +17,18 @@ from tasks.core.clustering.blocks import Between, compared_sets, cut, in_blocks
 from tasks.core.clustering.mdav import mdav, mdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of
 from tasks.core.clustering.spaces import SetSpace, UserSizes
+from tasks.core.errors import UsageError
 from tasks.core.records import Floats, Ints, Longs, RecordTable
 from tasks.core.rows import owners, take_rows
 from tasks.core.similarity.costs import Costs, SetCosts
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
+
+try:
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+except ModuleNotFoundError:
+    message = "a comparison of methods needs rapidfuzz: pip install 'logveil[compare]'"
+    raise UsageError(message) from None
 
 
 def _syntactic(material: Material, k: int) -> Outcome:
