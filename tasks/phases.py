@@ -22,25 +22,25 @@ from tasks.adapters.release_files import Draft
 from tasks.adapters.report.report import write_report
 from tasks.core.analysis import build_record_table
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import LARGEST_BLOCK, Between
-from tasks.core.clustering.clusters import cluster_as_printed
-from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.blocks import Between
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
-from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.detection.texts import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
-from tasks.core.redaction.parts import cut
+from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.terms import redact_by_terms
-from tasks.core.runs import Run, here
 from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.starmap import Starmap, serial
 from tasks.core.verification.clauses import Promise
 from tasks.redacting import FEWEST_SHARDS, redact_in_shards
 from tasks.runtime.errors import contained
@@ -58,7 +58,7 @@ from tasks.settings import Settings
 from tasks.unread import Unread
 
 VERSION = "0.1.0"
-METHODS: dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]] = {
+METHODS: dict[str, Callable[[Problem, Starmap, Sequence[Between]], Ints]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,
@@ -123,7 +123,7 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
         log.users,
         log.times,
         wordnet(settings.store).taxonomy,
-        stop_words=stop_words(memory.cache, here),
+        stop_words=stop_words(memory.cache, serial),
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
@@ -174,7 +174,7 @@ def _set_pairs(
     memory: Memory,
     table: RecordTable,
     distances: ConceptDistances,
-    run: Run,
+    run: Starmap,
 ) -> tuple[SetPairs, PairCounts]:
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     way = digest(way_of_comparing(settings), settings.threshold, settings.distance)
@@ -202,7 +202,7 @@ def cluster(
         )
     assert comparison.blocks is not None
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
-    workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
+    workers = settings.workers if len(problem) > PART_SIZES.sets_per_block else 1
     with running_blocks(workers) as run:
         seen = watched(run, len(sources), progress)
         return clusters_of(table, METHODS[settings.method](problem, seen, sources), problem)
@@ -234,9 +234,9 @@ def redact(
 def _redacted_strictly(
     settings: Settings, table: RecordTable, clusters: Clusters, progress: Progress
 ) -> Release:
-    shards, known = cut(clusters.labels), knowledge_in(settings.store, settings.topics)
+    shards, known = cut_into_parts(clusters.labels), knowledge_in(settings.store, settings.topics)
     few = len(shards) < FEWEST_SHARDS
-    with nullcontext(here) if few else running_blocks(settings.workers) as run:
+    with nullcontext(serial) if few else running_blocks(settings.workers) as run:
         return redact_in_shards(
             table,
             clusters,

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from tasks.core.arrays import joined_offsets, take_ragged
 from tasks.core.detection.attributes import Item
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.records import Flags, Ints, Longs, freeze
-from tasks.core.rows import joined_offsets, take_rows
 
 Spans = Sequence[tuple[int, int]]
 
@@ -50,8 +50,8 @@ class Readings:
 
     def take(self, chosen: Longs) -> Readings:
         """The readings of some of the texts, in the order given."""
-        token_offsets, tokens = take_rows(self.token_offsets, chosen)
-        item_offsets, items = take_rows(self.item_offsets, chosen)
+        token_offsets, tokens = take_ragged(self.token_offsets, chosen)
+        item_offsets, items = take_ragged(self.item_offsets, chosen)
         return Readings(
             token_offsets,
             self.starts[tokens],

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.core.arrays import group_by, ragged_of, take_ragged
 from tasks.core.measures.losses import row_losses
 from tasks.core.measures.quality import form_attributes, percent_of
 from tasks.core.records import Floats, Ints, Longs
-from tasks.core.rows import compress, group_by, take_rows
 from tasks.evaluation.methods.interface import Material, Outcome
 
 
@@ -41,8 +41,8 @@ def group_losses(material: Material, outcome: Outcome) -> GroupLosses:
 def _costs(material: Material, forms: Longs, labels: Longs, rows: Sequence[Ints]) -> Floats:
     """Cost of one record of each form if the row of its label is published."""
     offsets, attributes, weights = form_attributes(material.table, forms)
-    row_offsets, concepts = compress(rows)
-    published_offsets, places = take_rows(row_offsets, labels)
+    row_offsets, concepts = ragged_of(rows)
+    published_offsets, places = take_ragged(row_offsets, labels)
     losses = row_losses(
         material.taxonomy,
         (offsets, attributes),

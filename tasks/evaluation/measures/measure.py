@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import group_by, people_per_label, ragged_of
 from tasks.core.clustering.problem import medoids
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.figures import ordered_points
@@ -24,7 +24,6 @@ from tasks.core.measures.quality import (
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
 from tasks.core.records import NO_TIME, TIME_NONE, Clusters, Floats, Ints, Release
-from tasks.core.rows import compress, group_by
 from tasks.evaluation.measures.groups import binned_losses, group_losses
 from tasks.evaluation.methods.interface import Material, Outcome
 
@@ -79,7 +78,7 @@ def as_release(outcome: Outcome) -> Release:
     classes = [
         rows.setdefault(tuple(row.tolist()), len(rows)) if len(row) else -1 for row in outcome.rows
     ]
-    offsets, concepts = compress(list(rows))
+    offsets, concepts = ragged_of(list(rows))
     return Release(
         class_of=np.array([*classes, -1], dtype=np.int32)[outcome.labels],
         term_offsets=offsets,

@@ -7,16 +7,15 @@ from typing import Final
 
 import numpy as np
 
+from tasks.core.arrays import group_by
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import Between
-from tasks.core.clustering.clusters import cluster_as_printed
-from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import Problem, clusters_of
-from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Clusters, Ints
 from tasks.core.redaction.paper import replacements
-from tasks.core.rows import group_by
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.evaluation.methods.interface import (
     Material,
     Method,
@@ -25,7 +24,7 @@ from tasks.evaluation.methods.interface import (
     published_by_clusters,
 )
 
-Labels = Callable[[Problem, Run, Sequence[Between] | None], Ints]
+Labels = Callable[[Problem, Starmap, Sequence[Between] | None], Ints]
 PAPER: Final = (
     "Imran-Daud, Shaheen, Ahmed: Multivariate Microaggregation of Set-Valued Data, Algorithm 3"
 )
