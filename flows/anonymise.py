@@ -18,9 +18,9 @@ from prefect.states import Completed, Failed
 from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
 from flows.dask_engine import engine_of
+from flows.display import Screen
 from flows.release import make_release
 from flows.run_page import RunPage
-from flows.screen import Screen
 from tasks import steps
 from tasks.core.errors import LogveilError
 from tasks.settings import Settings

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from flows.display import Shown
 from flows.release import Runner, make_release
-from flows.screen import Shown
 from tasks.core.errors import (
     BadLog,
     LogveilError,

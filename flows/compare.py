@@ -9,11 +9,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from flows.command import add_shown_options, new_parser, run_command
-from flows.interruption import heed_interrupts, leave_at_once
+from flows.cli import (
+    add_reading_options,
+    add_shown_options,
+    new_parser,
+    run_command,
+    settings_from,
+)
+from flows.process import heed_interrupts, leave_at_once, prepare_prefect
 
 if TYPE_CHECKING:
-    from flows.screen import Screen
+    from flows.display import Screen
     from tasks.evaluation.comparison import Comparing
     from tasks.settings import Settings
 
@@ -38,8 +44,6 @@ written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anyt
 
 
 def parser() -> argparse.ArgumentParser:
-    from flows.options import add_reading_options
-
     about = "Compare all methods, baselines and peers on the same records of a log."
     made = new_parser("python -m flows.compare", about, EXAMPLES)
     made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
@@ -57,7 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     from flows.comparison_table import comparison_table
-    from flows.options import settings_from
 
     settings = settings_from(options)
     screen.say(f"logveil: {len(settings.logs)} log(s), all methods → {settings.out}")
@@ -72,9 +75,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparing, part: comparing.make(part))
-    from flows.prefect_environment import prepare
-
-    screen.say(prepare(lambda: leave_at_once([], KEPT)))
+    screen.say(prepare_prefect(lambda: leave_at_once([], KEPT)))
     from flows.comparison import compare_on
 
     return compare_on(screen, settings)

@@ -37,7 +37,7 @@ SHOWN_AS: Final = {
     "tasks.runtime.kept_stop_words:_list_stop_words": "analyse: stop words",
     "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
-    "tasks.core.clustering.blocks:_refined": "cluster: seams of blocks",
+    "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
     "tasks.redacting:redact_shard": "redact: clusters",
     "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
     "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from flows.interruption import heed_interrupts
-from flows.screen import Shown
+from flows.display import Shown
+from flows.process import heed_interrupts
 from tasks.adapters.release_files import discard_own_draft
 from tasks.runtime.shard_figures import counted_shards, counting_shards
 from tasks.workbench import PHASES, Workbench

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from flows.cli import new_parser
+from flows.process import INTERRUPTED
 from tasks.core.errors import InputError, LogveilError, VerificationFailed
 from tasks.settings import default_store, private_folder
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
 UNCHANGED: Final = "the file in this folder is the one that was released"
-INTERRUPTED: Final = 130
 
 DETAILS: Final = """\
 The release file is read back and held against the private side table in the store, which tells
@@ -42,7 +43,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the release that the arguments name; return the exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         proven, faults = prove(options.release, options.store)
     except LogveilError as fault:
@@ -157,14 +158,10 @@ def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
         print(f"verified: all {len(proven)} clauses hold")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m flows.verify",
-        description="Prove again that an existing release keeps what it promises.",
-        epilog=DETAILS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    option = parser.add_argument
+def parser() -> argparse.ArgumentParser:
+    about = "Prove again that an existing release keeps what it promises."
+    made = new_parser("python -m flows.verify", about, DETAILS)
+    option = made.add_argument
     option(
         "release",
         type=Path,
@@ -179,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         help="the private store the release was made with (default: %(default)s)",
     )
     option("--json", action="store_true", help="print the result as JSON, and nothing else")
-    return parser
+    return made
 
 
 if __name__ == "__main__":

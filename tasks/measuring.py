@@ -38,12 +38,13 @@ from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Re
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.starmap import Starmap, serial
-from tasks.phases import VERSION, Comparison
+from tasks.phases import Comparison
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import Knowledge, knowledge_in, topic_map, wordnet
 from tasks.runtime.progress import Progress, silent, watched
 from tasks.runtime.workers import running_shards
 from tasks.settings import Settings
+from tasks.version import VERSION
 
 FEWEST_TO_SHARE: Final = 200_000
 """Fewer records are measured before others would be ready to help."""

@@ -6,7 +6,7 @@ nothing of Prefect: `steps` wraps each as a task, and `--bare` calls them as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,18 +21,16 @@ from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.release_files import Draft
 from tasks.adapters.report.report import write_report
 from tasks.core.analysis import build_record_table
-from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import Between
-from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
-from tasks.core.clustering.problem import Problem, clusters_of, problem_of
+from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.detection.texts import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.part_sizes import PART_SIZES
-from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
+from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.published import dissolve_bare, place_attributes
@@ -56,13 +54,6 @@ from tasks.runtime.progress import Progress, silent, watched
 from tasks.runtime.workers import running_blocks, running_shards
 from tasks.settings import Settings
 from tasks.unread import Unread
-
-VERSION = "0.1.0"
-METHODS: dict[str, Callable[[Problem, Starmap, Sequence[Between]], Ints]] = {
-    "adaptive": adaptive_labels,
-    "mdav": mdav_labels,
-    "vmdav": vmdav_labels,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +196,7 @@ def cluster(
     workers = settings.workers if len(problem) > PART_SIZES.sets_per_block else 1
     with running_blocks(workers) as run:
         seen = watched(run, len(sources), progress)
-        return clusters_of(table, METHODS[settings.method](problem, seen, sources), problem)
+        return clusters_of(table, CLUSTERINGS[settings.method](problem, seen, sources), problem)
 
 
 @contained

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from flows.dask_engine import SHOWN_AS, _Submit
+from flows.display import Screen
 from flows.release import BareRunner, make_release
 from flows.run import main
-from flows.screen import Screen
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import Problem, between_sets
@@ -230,7 +230,7 @@ def test_calls_elsewhere_find_the_clusters_of_one_process(
     run = SharedRun(SharedFiles(str(tmp_path)), engine, 1)
     found = adaptive_labels(problem, run, sets_per_block=20)
     assert found.tolist() == adaptive_labels(problem, sets_per_block=20).tolist()
-    # Two tasks for the blocks, two for the seams.
+    # Two tasks for the blocks, two for their boundaries.
     assert engine.done == 4
     assert any(path.is_file() for path in tmp_path.rglob("*"))
     run.forget()

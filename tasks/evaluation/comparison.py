@@ -22,17 +22,17 @@ from tasks.core.errors import NothingToRelease
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import RecordTable
 from tasks.core.starmap import Starmap, serial
-from tasks.evaluation.measures.front import beaten_by, on_front
-from tasks.evaluation.measures.measure import drawn, measured
-from tasks.evaluation.methods.catalogue import METHODS
-from tasks.evaluation.methods.interface import Material, Method, Outcome, published_by_clusters
-from tasks.evaluation.pages.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
+from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
+from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.pages.write import write_comparison
+from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
 from tasks.measuring import centre_of
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import topic_map, wordnet
 from tasks.runtime.progress import Progress, silent
 from tasks.settings import Settings
+from tasks.version import VERSION
 from tasks.workbench import Workbench
 
 KS: Final = (2, 3, 5, 10, 20, 50)
@@ -97,14 +97,14 @@ class Comparing:
             outcome, seconds = _timed(partial(method.apply, self.material, k))
             cells[str(k)] = {**self._measured(outcome, k), "seconds": seconds}
             if k == self.settings.k:
-                figures = drawn(self.material, outcome)
+                figures = figure_data(self.material, outcome)
         about = {"kind": method.kind, "clusters": method.clusters}
         said = {"source": method.source, "assumed": method.assumed}
         return {**about, **said, "by_k": cells, "figures": figures}
 
     def _measured(self, outcome: Outcome, k: int) -> dict[str, Any]:
         topics = topic_map(self.settings.store, self.settings.topics)
-        return measured(self.material, outcome, topics, k)
+        return measure_outcome(self.material, outcome, topics, k)
 
     @contained
     def _try_peers(self) -> str:
@@ -166,7 +166,7 @@ class Comparing:
         return {
             "settings": _published(self.settings),
             "versions": {
-                "logveil": phases.VERSION,
+                "logveil": VERSION,
                 "wordnet": f"3.0 ({wordnet(self.settings.store).version})",
                 "python": platform.python_version(),
             },
@@ -190,8 +190,8 @@ class Comparing:
         for k in map(str, self.ks):
             cells = [self._methods[name]["by_k"][k] for name in names]
             points = [(cell[risk], cell["symmetric_loss"]) for cell in cells]
-            front = [n for n, held in zip(names, on_front(points), strict=True) if held]
-            beaten = [names[place] for place in beaten_by(points, names.index(OURS))]
+            front = [n for n, held in zip(names, on_pareto_front(points), strict=True) if held]
+            beaten = [names[place] for place in dominated_by(points, names.index(OURS))]
             fronts[k] = {"front": front, f"{OURS}_beaten_by": beaten}
         return fronts
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flows.display import Screen
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from tasks import phases
 from tasks.core.clustering import blocks
 from tasks.core.records import Clusters

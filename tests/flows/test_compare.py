@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from flows import compare
+from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.comparison import KS
-from tasks.evaluation.methods.catalogue import METHODS
 from tasks.evaluation.pages.canvas import as_files
 from tasks.evaluation.pages.figures import FIGURES
 from tests.generated import write_parts

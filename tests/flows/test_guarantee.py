@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from flows.display import Screen
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from tasks.core.errors import NothingToRelease
 from tasks.settings import Settings
 from tasks.workbench import Workbench

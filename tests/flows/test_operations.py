@@ -11,9 +11,9 @@ from prefect.states import Failed
 
 from flows.alerts import ADDRESS, send_alert
 from flows.batches import FilesPutAside, Outcome
+from flows.display import Screen
 from flows.inbox import main
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from flows.verify import main as verify
 from tasks import steps
 from tasks.core.errors import BadLog, DiskTrouble, InputError

@@ -97,15 +97,15 @@ def test_steps_keep_clusters_valid_and_never_cost_more(problem: Problem, which: 
     table = CostTable(problem)
     between = between_sets(problem)
     near = nearest_sets(between, len(problem))
-    openings = NewClusters(problem, between, near)
+    new_clusters = NewClusters(problem, between, near)
     start = mdav_labels(problem) if which % 2 else reverse_greedy_labels(problem, between, near)
     partition = Partition(problem, table, start)
     for step in (
         move_sets,
         dissolve_clusters,
         exchange_sets,
-        openings.open_clusters,
-        openings.open_for_free,
+        new_clusters.open_clusters,
+        new_clusters.open_for_free,
     ):
         before = partition.total
         step(partition)

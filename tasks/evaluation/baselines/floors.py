@@ -9,8 +9,7 @@ import numpy as np
 
 from tasks.core.arrays import people_per_label, split_ragged
 from tasks.core.records import Clusters, Ints
-from tasks.evaluation.methods.clusterings import adaptive_clusters
-from tasks.evaluation.methods.interface import (
+from tasks.evaluation.method import (
     WITHHELD,
     Material,
     Method,
@@ -18,13 +17,14 @@ from tasks.evaluation.methods.interface import (
     published_by_clusters,
     published_by_sets,
 )
+from tasks.evaluation.own_methods import clusters_by
 
 SEED: Final = 6
 
 
 def _random(material: Material, k: int) -> Outcome:
     """The records of adaptive's clusters trade places at random."""
-    table, clusters = material.table, adaptive_clusters(material, k)
+    table, clusters = material.table, clusters_by("adaptive", material, k)
     members = np.flatnonzero(clusters.labels >= 0)
     labels = np.full(len(table), WITHHELD, dtype=np.int32)
     labels[members] = np.random.default_rng(SEED).permutation(clusters.labels[members])
@@ -60,8 +60,8 @@ def _dropping(material: Material, k: int) -> Outcome:
     table = material.table
     people = people_per_label(table.set_of, table.users, len(table.sets))
     rows = split_ragged(table.sets.offsets, table.sets.concepts)
-    kept = zip(rows, people.tolist(), strict=True)
-    return published_by_sets(material, [row if held >= k else None for row, held in kept])
+    held_by = zip(rows, people.tolist(), strict=True)
+    return published_by_sets(material, [row if held >= k else None for row, held in held_by])
 
 
 def _untouched(material: Material, k: int) -> Outcome:

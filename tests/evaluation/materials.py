@@ -12,7 +12,7 @@ from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import least_set_pairs
 from tasks.core.taxonomy import Taxonomy
-from tasks.evaluation.methods.interface import Material, Outcome
+from tasks.evaluation.method import Material, Outcome
 from tests.random_logs import table_of
 
 
@@ -40,7 +40,7 @@ def published(material: Material, outcome: Outcome) -> dict[tuple[int, ...], lis
     rows: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for record, own in enumerate(material.table.set_of.tolist()):
         label = int(outcome.labels[record])
-        row = tuple(outcome.rows[label].tolist()) if label >= 0 else ()
+        row = tuple(outcome.published[label].tolist()) if label >= 0 else ()
         rows.setdefault(tuple(material.table.sets.row(own).tolist()), []).append(row)
     return rows
 

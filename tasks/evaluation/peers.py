@@ -18,7 +18,7 @@ from scipy.sparse.linalg import svds
 
 from tasks.core.arrays import take_ragged
 from tasks.core.records import Floats, Ints
-from tasks.evaluation.methods.interface import Material
+from tasks.evaluation.method import Material
 
 DIRECTIONS: Final = 8
 FEWEST_SETS, MOST_SETS = 20, 6_000

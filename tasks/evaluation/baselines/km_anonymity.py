@@ -18,7 +18,7 @@ import numpy as np
 from tasks.core.arrays import split_ragged
 from tasks.core.records import Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy
-from tasks.evaluation.methods.interface import Material, Method, Outcome, published_by_sets
+from tasks.evaluation.method import Material, Method, Outcome, published_by_sets
 
 Node = int
 """Concept c as a node of the hierarchy is c; as an item, a leaf below that node, it is -1 - c.
@@ -106,13 +106,13 @@ class Recoding:
 
     def _cheapest(self, left: int, right: int, low: Node, high: Node) -> tuple[Node, Node]:
         """The nodes at or above two that k people share and that cost least, ties by order."""
-        ways = [
+        pairs = [
             self._joined(a, b, left, right)
             for a in _from(self._chains[left], low)
             for b in _from(self._chains[right], high)
         ]
-        costs = {way: sum(self._cost(node) for node in set(way)) for way in ways}
-        return next(way for way in sorted(ways, key=costs.__getitem__) if self._is_shared(*way))
+        costs = {pair: sum(self._cost(node) for node in set(pair)) for pair in pairs}
+        return next(pair for pair in sorted(pairs, key=costs.__getitem__) if self._is_shared(*pair))
 
     def _joined(self, a: Node, b: Node, left: int, right: int) -> tuple[Node, Node]:
         """Two nodes, or the upper one twice if the other lies below it."""

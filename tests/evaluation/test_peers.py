@@ -7,8 +7,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from tasks.evaluation.pages.peers import coordinates, peers
-from tests.materials import held_by
+from tasks.evaluation.peers import coordinates, peers
+from tests.evaluation.materials import held_by
 from tests.strategies import mini_taxonomy
 
 

@@ -7,7 +7,7 @@ import time
 
 from rich.console import Console
 
-from flows.screen import Screen
+from flows.display import Screen
 
 
 def shown(*, terminal: bool) -> str:

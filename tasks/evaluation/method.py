@@ -65,13 +65,13 @@ class Outcome:
 
     Attributes:
         labels: group of each record, or WITHHELD, shape (n,).
-        rows: the concepts that all records of a group publish, ascending; a group that has too
-            little in common publishes none.
+        published: the concepts that all records of a group publish, ascending; a group that has
+            too little in common publishes none.
         centroids: a record that stands for each group, if the method names one.
     """
 
     labels: Ints
-    rows: Sequence[Ints] = field(repr=False)
+    published: Sequence[Ints] = field(repr=False)
     centroids: Ints | None = None
 
     def __post_init__(self) -> None:

@@ -12,14 +12,19 @@ from scipy import sparse
 
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.evaluation.methods.catalogue import METHODS
-from tasks.evaluation.methods.clusterings import PRINTED_PAPER
-from tasks.evaluation.methods.floors import DROPPING, RANDOM, ROOT, UNTOUCHED, united
-from tasks.evaluation.methods.generalisation import SINGLES, WITH_PAIRS
-from tasks.evaluation.methods.interface import Material, Method, Outcome
-from tasks.evaluation.methods.semantic import SEMANTIC, recurrences, weighted_distances
-from tasks.evaluation.methods.syntactic import SYNTACTIC, string_distances
-from tests.materials import held_by, material_from, published, together
+from tasks.evaluation.baselines.floors import DROPPING, RANDOM, ROOT, UNTOUCHED, united
+from tasks.evaluation.baselines.km_anonymity import SINGLES, WITH_PAIRS
+from tasks.evaluation.baselines.microaggregation import (
+    SEMANTIC,
+    SYNTACTIC,
+    recurrences,
+    string_distances,
+    weighted_distances,
+)
+from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.method import Material, Method, Outcome
+from tasks.evaluation.own_methods import PRINTED_PAPER
+from tests.evaluation.materials import held_by, material_from, published, together
 from tests.strategies import logs, mini_taxonomy
 
 WITHHOLDING = {"paper", "paper-printed", "drop-rare"}
@@ -143,11 +148,11 @@ def people(table: RecordTable, labels: np.ndarray, label: int) -> int:
 def assert_proper(method: Method, material: Material, outcome: Outcome, k: int) -> None:
     table, labels = material.table, outcome.labels
     assert labels.shape == (len(table),)
-    assert set(labels[labels >= 0].tolist()) == set(range(len(outcome.rows)))
+    assert set(labels[labels >= 0].tolist()) == set(range(len(outcome.published)))
     if method.name not in WITHHOLDING:
         assert (labels[material.holding] >= 0).all()
     if method.clusters or method.name in ("drop-rare", "root"):
-        assert all(people(table, labels, label) >= k for label in range(len(outcome.rows)))
+        assert all(people(table, labels, label) >= k for label in range(len(outcome.published)))
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
@@ -161,7 +166,7 @@ def test_every_record_in_one_group_of_k_people_every_time(
     assert_proper(method, material, outcome, k)
     again = method.apply(material_from(material.taxonomy, material.table), k)
     assert again.labels.tolist() == outcome.labels.tolist()
-    assert [row.tolist() for row in again.rows] == [row.tolist() for row in outcome.rows]
+    assert [row.tolist() for row in again.published] == [row.tolist() for row in outcome.published]
 
 
 @pytest.mark.parametrize(("method", "m"), [(SINGLES, 1), (WITH_PAIRS, 2)])
@@ -174,7 +179,7 @@ def test_any_m_published_terms_are_shared_by_k_people(
     outcome = method.apply(material, k)
     holders: dict[tuple[int, ...], set[int]] = {}
     for label, user in zip(outcome.labels.tolist(), material.table.users.tolist(), strict=True):
-        row = outcome.rows[label].tolist() if label >= 0 else []
+        row = outcome.published[label].tolist() if label >= 0 else []
         for size in range(1, m + 1):
             for terms in combinations(row, size):
                 holders.setdefault(terms, set()).add(user)

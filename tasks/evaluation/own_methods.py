@@ -1,22 +1,19 @@
-"""The four methods of `flows.run --method`, and the paper's redaction as printed."""
+"""The methods of `flows.run --method`, and the paper's redaction as printed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from tasks.core.arrays import group_by
-from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import Between
-from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
-from tasks.core.clustering.problem import Problem, clusters_of
-from tasks.core.records import Clusters, Ints
+from tasks.core.clustering.problem import clusters_of
+from tasks.core.records import Clusters
 from tasks.core.redaction.paper import replacements
-from tasks.core.starmap import Starmap
-from tasks.evaluation.methods.interface import (
+from tasks.evaluation.method import (
     Material,
     Method,
     Outcome,
@@ -24,54 +21,38 @@ from tasks.evaluation.methods.interface import (
     published_by_clusters,
 )
 
-Labels = Callable[[Problem, Starmap, Sequence[Between] | None], Ints]
 PAPER: Final = (
     "Imran-Daud, Shaheen, Ahmed: Multivariate Microaggregation of Set-Valued Data, Algorithm 3"
 )
 
 
-def clusters_by(labels: Labels, material: Material, k: int) -> Clusters:
-    """The clusters of a method that works on distinct sets."""
+def clusters_by(name: str, material: Material, k: int) -> Clusters:
+    """The clusters that `--method` forms by this name; made once, for later methods use them."""
+    key = (name, k)
+    if key not in material.known:
+        material.known[key] = _paper(material, k) if name == "paper" else _other(name, material, k)
+    return material.known[key]
+
+
+def _other(name: str, material: Material, k: int) -> Clusters:
     problem = material.problem(k)
-    return clusters_of(material.table, labels(problem, material.run, None), problem)
+    return clusters_of(material.table, CLUSTERINGS[name](problem, material.run, None), problem)
 
 
-def adaptive_clusters(material: Material, k: int) -> Clusters:
-    """The clusters of `adaptive`, made once."""
-    key = ("adaptive", k)
-    if key not in material.known:
-        material.known[key] = clusters_by(adaptive_labels, material, k)
-    return material.known[key]
+def _paper(material: Material, k: int) -> Clusters:
+    return cluster_as_printed(
+        material.table, material.set_pairs, k=k, l=1, distance=material.distance
+    )
 
 
-def _adaptive(material: Material, k: int) -> Outcome:
-    return published_by_clusters(material, adaptive_clusters(material, k))
-
-
-def _mdav(material: Material, k: int) -> Outcome:
-    return published_by_clusters(material, clusters_by(mdav_labels, material, k))
-
-
-def _vmdav(material: Material, k: int) -> Outcome:
-    return published_by_clusters(material, clusters_by(vmdav_labels, material, k))
-
-
-def _paper_clusters(material: Material, k: int) -> Clusters:
-    key = ("paper", k)
-    if key not in material.known:
-        material.known[key] = cluster_as_printed(
-            material.table, material.set_pairs, k=k, l=1, distance=material.distance
-        )
-    return material.known[key]
-
-
-def _paper(material: Material, k: int) -> Outcome:
-    return published_by_clusters(material, _paper_clusters(material, k))
+def _alike(name: str, material: Material, k: int) -> Outcome:
+    """All records of a cluster publish one set."""
+    return published_by_clusters(material, clusters_by(name, material, k))
 
 
 def _printed(material: Material, k: int) -> Outcome:
     """Lines 14–18: every record of a cluster publishes its own replacements."""
-    table, clusters = material.table, _paper_clusters(material, k)
+    table, clusters = material.table, clusters_by("paper", material, k)
     members = np.flatnonzero(clusters.labels >= 0)
     first, unit_of_member = group_by(table.set_of[members], clusters.labels[members])
     sets, labels = table.set_of[members[first]], clusters.labels[members[first]]
@@ -95,7 +76,7 @@ ADAPTIVE: Final = Method(
     "adaptive",
     "ours",
     True,
-    _adaptive,
+    partial(_alike, "adaptive"),
     "this program's default: tasks/core/clustering/adaptive.py",
     "published as `--guarantee strict` does: one set for all records of a cluster",
 )
@@ -103,7 +84,7 @@ MDAV: Final = Method(
     "mdav",
     "ours",
     True,
-    _mdav,
+    partial(_alike, "mdav"),
     "J. Domingo-Ferrer, V. Torra: Ordinal, continuous and heterogeneous k-anonymity through "
     "microaggregation, DMKD 11 (2005)",
     "distance: the graded cost; k counts people; centre: the medoid; published as adaptive's",
@@ -112,7 +93,7 @@ VMDAV: Final = Method(
     "vmdav",
     "ours",
     True,
-    _vmdav,
+    partial(_alike, "vmdav"),
     "A. Solanas, A. Martínez-Ballesté: V-MDAV: a multivariate microaggregation with variable "
     "group size, COMPSTAT 2006",
     "as mdav; γ = 0.2, the authors' value for scattered data",
@@ -121,7 +102,7 @@ STRICT_PAPER: Final = Method(
     "paper",
     "paper",
     True,
-    _paper,
+    partial(_alike, "paper"),
     PAPER,
     "clusters of fewer than k people are withheld; published as adaptive's, so that it holds k",
 )
