@@ -16,7 +16,7 @@ from tasks.settings import default_store, private_folder
 
 if TYPE_CHECKING:
     # Loaded late where they are used, so that --help answers at once.
-    from tasks.adapters.identifiers import IdentifierFinder
+    from tasks.adapters.detection.identifiers import IdentifierFinder
     from tasks.adapters.provenance import People
     from tasks.core.taxonomy import Taxonomy
 
@@ -127,7 +127,7 @@ def _people(store: Path, folder: Path, release_file: Path) -> tuple[People, bool
 
 
 def _tools(store: Path) -> tuple[Taxonomy, IdentifierFinder]:
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
     from tasks.adapters.wordnet import load_wordnet
 
     return load_wordnet(store).taxonomy, load_identifier_finder(store)

@@ -20,16 +20,16 @@ from tasks.adapters import release_files
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.release_files import Draft
 from tasks.adapters.report.report import write_report
-from tasks.core.analysis import build_record_table
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of, problem_of
-from tasks.core.detection.texts import distinct_texts
+from tasks.core.detection.readings import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.part_sizes import PART_SIZES
+from tasks.core.record_table import build_record_table
 from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.parts import cut_into_parts
@@ -208,7 +208,7 @@ def redact(
     progress: Progress = silent,
 ) -> Release:
     """§3.3: what each record publishes."""
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
 
     if settings.guarantee == "strict":
         found = _redacted_strictly(settings, table, clusters, progress)
@@ -288,7 +288,7 @@ def write(
 @contained
 def verify(settings: Settings, draft: Draft) -> int:
     """Prove the written release; a release that fails is removed, not published."""
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
     from tasks.adapters.verifier import verify_file
 
     behind = people.load_people(Path(settings.store), draft.release_path)

@@ -74,7 +74,7 @@ def settle_pool(
 @contained
 def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Release:
     """What each record publishes now; possibly nothing of any."""
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
 
     taxonomy = wordnet(settings.store).taxonomy
     guarantee: KAnonymous = "strict" if settings.guarantee == "strict" else "terms"
@@ -92,7 +92,7 @@ def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Re
 @contained
 def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) -> int:
     """Prove the draft alone and together with all earlier releases of its edition."""
-    from tasks.adapters.identifiers import load_identifier_finder
+    from tasks.adapters.detection.identifiers import load_identifier_finder
 
     files = [*earlier, draft.release_path]
     tables = [load_people(Path(settings.store), file) for file in files]

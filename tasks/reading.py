@@ -18,8 +18,7 @@ import numpy as np
 
 from tasks.adapters.logs.reader import texts_at
 from tasks.core.choices import Scope
-from tasks.core.detection.readings import Readings, join_readings
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.readings import Readings, join_readings, normalise
 from tasks.core.errors import UsageError
 from tasks.core.records import Longs, QueryLog
 from tasks.core.starmap import Starmap
@@ -31,8 +30,8 @@ from tasks.runtime.workers import imported
 from tasks.settings import Settings
 
 if TYPE_CHECKING:
-    from tasks.adapters.identifiers import IdentifierFinder
-    from tasks.core.detection.terms import Terms
+    from tasks.adapters.detection.identifiers import IdentifierFinder
+    from tasks.core.detection.lexicon import Terms
 
 SHARD: Final = 2000
 FEWEST_TO_SHARE: Final = 10_000
@@ -145,7 +144,7 @@ def read_place(manner: Manner, way: str, place: Place) -> Readings:
 @contained
 def read_shard(manner: Manner, texts: Sequence[str]) -> Readings:
     """Read some texts; contained, for what is raised elsewhere comes here with all it says."""
-    from tasks.adapters.language import read_texts
+    from tasks.adapters.detection.pipeline import read_texts
 
     return read_texts(reading_pipeline(manner), texts)
 
@@ -153,7 +152,7 @@ def read_shard(manner: Manner, texts: Sequence[str]) -> Readings:
 @lru_cache(maxsize=1)
 def reading_pipeline(manner: Manner) -> Any:
     # spaCy takes a second to import and only texts never seen before need it.
-    from tasks.adapters.language import STOPS, build_pipeline
+    from tasks.adapters.detection.pipeline import STOPS, build_pipeline
     from tasks.core.detection.attributes import AttributeFinder
 
     identifiers, terms = compile_lists(manner)
@@ -168,8 +167,8 @@ def compile_lists(manner: Manner) -> tuple[IdentifierFinder, Terms]:
 
     Whoever lets several processes read asks for them first, lest each compiles them on a new store.
     """
-    from tasks.adapters.identifiers import load_identifier_finder
-    from tasks.adapters.terms import load_terms
+    from tasks.adapters.detection.identifiers import load_identifier_finder
+    from tasks.adapters.detection.terms import load_terms
 
     known, topics = wordnet(manner.store), topic_map(manner.store, manner.topics)
     identifiers = load_identifier_finder(Path(manner.store))

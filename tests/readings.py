@@ -9,12 +9,13 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from tasks.adapters.language import STOPS, read_texts
-from tasks.adapters.name_lists import load_name_lists
-from tasks.adapters.terms import load_terms
+from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.adapters.detection.pipeline import STOPS, read_texts
+from tasks.adapters.detection.terms import load_terms
 from tasks.adapters.wordnet import WordNet
 from tasks.core.choices import Scope
-from tasks.core.detection.attributes import AttributeFinder, Item
+from tasks.core.detection.attributes import AttributeFinder
+from tasks.core.detection.readings import Item
 from tasks.core.detection.topics import TopicMap
 
 STORE = Path(tempfile.gettempdir()) / "logveil-test-store"

@@ -7,19 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, read_texts
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.pipeline import STOPS, build_pipeline, read_texts
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.analysis import build_record_table, represent_similar
 from tasks.core.clustering.paper import (
     centroid_pair_score,
     centroid_score,
     cluster_nodes,
     node_centroids,
 )
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.readings import normalise
 from tasks.core.detection.topics import map_topics
+from tasks.core.record_table import build_record_table, represent_similar
 from tasks.core.similarity.distances import (
     concept_distances,
     match_attributes,

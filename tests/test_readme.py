@@ -7,14 +7,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SET_UP = 'python3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && '
+INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -e"
+RUN = f"{INSTALL} . && .venv/bin/logveil run"
+TEST = f'{INSTALL} ".[test]" && .venv/bin/python -m pytest'
 
 
 def test_ci_runs_the_readmes_test_command() -> None:
-    command = f"{SET_UP}.venv/bin/python -m pytest"
-    assert command in README
-    assert command in (ROOT / ".ci" / "run").read_text()
-    assert f"{SET_UP}.venv/bin/python -m flows.run" in README
+    assert TEST in README
+    assert TEST in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_first_command_installs_what_a_run_needs_and_no_more() -> None:
+    assert README.index(RUN) < README.index(TEST)
 
 
 def test_the_paper_to_code_table_names_real_places() -> None:

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from tasks.adapters import provenance as people
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
 from tasks.adapters.release_files import ASIDE
-from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs

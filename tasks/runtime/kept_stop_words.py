@@ -23,6 +23,6 @@ def stop_words(cache: BlobCache, run: Starmap) -> frozenset[str]:
 
 
 def _list_stop_words() -> list[str]:
-    from tasks.adapters.language import STOPS
+    from tasks.adapters.detection.pipeline import STOPS
 
     return sorted(STOPS)

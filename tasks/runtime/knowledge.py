@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics, topics_content
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics, topics_content
 from tasks.adapters.wordnet import WordNet, load_wordnet, wordnet_version
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.digests import digest

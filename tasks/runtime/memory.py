@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
-from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
 from tasks.adapters.wordnet import wordnet_version
 from tasks.core.choices import Scope
 from tasks.core.digests import digest

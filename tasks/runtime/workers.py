@@ -29,7 +29,7 @@ WAITING_PER_WORKER = 1
 IMPORTED: Final = (
     "tasks.reading",
     "tasks.redacting",
-    "tasks.adapters.language",
+    "tasks.adapters.detection.pipeline",
     "presidio_analyzer",
 )
 IMPORTED_ON_DASK: Final = (*IMPORTED, "distributed", "prefect_dask", "tasks.steps")

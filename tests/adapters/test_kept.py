@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.core.detection.attributes import Item
-from tasks.core.detection.readings import Readings, pack_readings
+from tasks.core.detection.readings import Item, Readings, pack_readings
 from tasks.core.digests import byte_keys, row_keys
 from tasks.core.records import AttributeSets, Longs
 from tasks.core.similarity.concepts import measure_concepts

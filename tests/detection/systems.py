@@ -10,8 +10,8 @@ from unittest import mock
 
 import numpy as np
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import read_texts
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.pipeline import read_texts
 from tasks.core.choices import Scope
 from tasks.core.detection.lexicon import lexical_key
 from tasks.reading import Manner, reading_pipeline

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 
 

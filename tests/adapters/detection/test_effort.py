@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
 
-from tasks.adapters import identifiers as door
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import build_pipeline, read_texts
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection import identifiers as door
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.pipeline import build_pipeline, read_texts
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.detection import names, shapes
-from tasks.core.detection.texts import normalise
+from tasks.core.detection import identifiers as shapes
+from tasks.core.detection import names
+from tasks.core.detection.readings import normalise
 from tasks.core.detection.topics import map_topics
 from tests.readings import STORE, attribute_finder
 
@@ -42,7 +43,7 @@ def pipeline(wordnet: WordNet) -> Language:
     topics = map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
     finder = attribute_finder(wordnet, topics, "sensitive")
     pipeline = build_pipeline(load_identifier_finder(STORE), finder)
-    # What is made once, such as the index of slips, is made before anybody counts.
+    # What is made once, such as the index of spellings, is made before anybody counts.
     read_texts(pipeline, ["zzqxyvw jane@example.com 212-736-5000"])
     return pipeline
 

@@ -15,13 +15,19 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from tasks.adapters.name_lists import load_name_lists
+from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.core.detection.identifiers import (
+    Span,
+    addresses,
+    dates,
+    disjoint,
+    fold,
+    numbers,
+    typed_hosts,
+    unfold,
+)
 from tasks.core.detection.name_lists import NameLists
 from tasks.core.detection.names import find_names
-from tasks.core.detection.shapes import addresses, dates, numbers, typed_hosts
-from tasks.core.detection.spans import KINDS, Span, disjoint, fold, unfold
-
-__all__ = ["KINDS", "IdentifierFinder", "Span", "load_identifier_finder"]
 
 LONGEST_CANDIDATE = 100
 LONGEST_NUMBER = 40

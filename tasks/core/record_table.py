@@ -9,9 +9,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tasks.core.arrays import take_ragged
-from tasks.core.detection.attributes import IDENTIFIER_CONCEPT
-from tasks.core.detection.readings import Readings
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
+from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Readings
 from tasks.core.records import (
     ATTRIBUTE,
     IDENTIFIER,

@@ -9,13 +9,13 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.adapters.identifiers import KINDS, load_identifier_finder
-from tasks.adapters.language import build_pipeline
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.pipeline import build_pipeline
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.choices import Scope
-from tasks.core.detection.attributes import IDENTIFIER_CONCEPT
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.identifiers import KINDS
+from tasks.core.detection.readings import IDENTIFIER_CONCEPT, normalise
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.errors import UsageError
 from tests.readings import attribute_finder, read_items

@@ -17,15 +17,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import UsageError
-from tasks.synthetic import identifiers
+from tasks.settings import SAMPLE_LOG
 from tasks.synthetic.draws import Dice, weighted, zipf
 from tasks.synthetic.log import Row, synthetic_log
-from tasks.synthetic.queries import Vocabulary, misspelt
-from tasks.synthetic.vocabulary import load_vocabulary, read_tables, read_tail
-from tasks.synthetic.vocabulary_tail import extract_tail, read_wordnet
+from tasks.synthetic.queries import MAKERS, Maker, Vocabulary, luhn_digit, misspelt, phone
+from tasks.synthetic.vocabulary import (
+    extract_tail,
+    load_vocabulary,
+    read_tables,
+    read_tail,
+    read_wordnet,
+)
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "flows" / "data" / "sample_log.tsv"
 IDENTIFIER = re.compile(
     r"@|\d{3}-\d{2}-\d{4}|\d{3}\D{1,2}\d{3}\D\d{4}|(\d{4}[ -]?){4}|\d{8}|\b\d{5}\b|\?id="
     r"|(\d+\.){3}|^\d+ [a-z]+ [a-z]+ .* [a-z]{2}$"
@@ -180,7 +184,7 @@ def test_sensitive_factor_moves_the_share_of_sensitive_queries(words: Vocabulary
         log = synthetic_log(words, queries=5000, users=400, seed=1, sensitive=factor)
         return sum(row.query in only_sensitive for row in log)
 
-    assert rows(0.0) < 0.002 * 5000  # a slip may make goa of goat
+    assert rows(0.0) < 0.002 * 5000  # a typing error may make goa of goat
     assert 0.03 * 5000 < rows(1.0) < 0.8 * rows(6.0)
 
 
@@ -195,8 +199,8 @@ def test_fewer_topics_make_people_narrower(words: Vocabulary) -> None:
 # identifiers
 
 
-@pytest.mark.parametrize("maker", identifiers.MAKERS.items)
-def test_identifiers_pass_their_checks(words: Vocabulary, maker: identifiers.Maker) -> None:
+@pytest.mark.parametrize("maker", MAKERS.items)
+def test_identifiers_pass_their_checks(words: Vocabulary, maker: Maker) -> None:
     dice = Dice(11)
     assert all(is_valid(maker.__name__, maker(dice, words.book)) for _ in range(1000))
 
@@ -230,15 +234,15 @@ def luhn_sum(digits: str) -> int:
 def test_phone_numbers_are_valid_to_the_validator_of_presidio(words: Vocabulary) -> None:
     phonenumbers = pytest.importorskip("phonenumbers")
     dice = Dice(2)
-    numbers = [identifiers.phone(dice, words.book) for _ in range(300)]
+    numbers = [phone(dice, words.book) for _ in range(300)]
     assert all(phonenumbers.is_valid_number(phonenumbers.parse(n, "US")) for n in numbers)
 
 
 def test_luhn_digit_of_a_published_example() -> None:
-    assert identifiers.luhn_digit("7992739871") == "3"
+    assert luhn_digit("7992739871") == "3"
 
 
-# draws and slips
+# draws and typing errors
 
 
 def test_draws_follow_their_weights() -> None:
@@ -252,10 +256,10 @@ def test_zipf_weights_are_one_over_rank() -> None:
     assert zipf("ab").bounds == (1.0, 1.0 + 1 / 2)
 
 
-def test_a_slip_changes_one_word_by_one_letter() -> None:
+def test_a_typing_error_changes_one_word_by_one_letter() -> None:
     dice = Dice(4)
-    slips = {misspelt(dice, "diabetes") for _ in range(500)}
-    assert {len(slip) for slip in slips} == {7, 8, 9}
+    typed = {misspelt(dice, "diabetes") for _ in range(500)}
+    assert {len(text) for text in typed} == {7, 8, 9}
     assert misspelt(dice, "a b") == "a b"
 
 
@@ -272,7 +276,7 @@ def test_same_arguments_give_the_same_bytes_under_any_hash_seed() -> None:
 
 def test_the_shipped_log_is_what_the_command_makes() -> None:
     made = command("--queries", "3000", "--users", "300", "--seed", "1").stdout
-    assert made == SHIPPED.read_bytes()
+    assert made == SAMPLE_LOG.read_bytes()
     assert made.startswith(b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n")
     assert {line.count(b"\t") for line in made.splitlines()} == {4}
 

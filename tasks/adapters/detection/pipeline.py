@@ -21,10 +21,11 @@ from spacy.symbols import NOUN, PROPN, VERB
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Token
 
-from tasks.adapters.identifiers import KINDS, IdentifierFinder
-from tasks.core.detection.attributes import IDENTIFIER_CONCEPT, AttributeFinder, Item, Tag
+from tasks.adapters.detection.identifiers import IdentifierFinder
+from tasks.core.detection.attributes import AttributeFinder, Tag
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.lexicon import lexical_key
-from tasks.core.detection.readings import Readings, pack_readings
+from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Readings, pack_readings
 from tasks.core.errors import UsageError
 
 READING = "logveil_reading"

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.adapters.identifiers import KINDS, Presidio, load_identifier_finder
+from tasks.adapters.detection.identifiers import Presidio, load_identifier_finder
+from tasks.core.detection.identifiers import KINDS
 
 FINDER = load_identifier_finder()
 
@@ -295,7 +296,7 @@ def refuse(*_, **__):
     raise AssertionError("network")
 
 socket.socket.connect = socket.getaddrinfo = refuse
-from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.detection.identifiers import load_identifier_finder
 assert len(load_identifier_finder().find("jane@roe.com foo.biz 192.168.1.1 212-736-5000")) == 4
 """
 
@@ -316,7 +317,8 @@ def test_presidio_writes_no_text_to_logs(caplog: pytest.LogCaptureFixture) -> No
 
 def test_presidio_is_imported_only_when_needed() -> None:
     code = (
-        "import sys; from tasks.adapters.identifiers import load_identifier_finder as load; "
-        "load().find('john smith windows 2000'); sys.exit('presidio_analyzer' in sys.modules)"
+        "import sys; from tasks.adapters.detection import identifiers; "
+        "identifiers.load_identifier_finder().find('john smith windows 2000'); "
+        "sys.exit('presidio_analyzer' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

