@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from tasks.core.arrays import take_ragged
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Readings
 from tasks.core.records import (
@@ -26,7 +27,6 @@ from tasks.core.records import (
     RecordTable,
     Strings,
 )
-from tasks.core.rows import take_rows
 from tasks.core.similarity.distances import concept_distances, paired_distances
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
@@ -214,5 +214,5 @@ def _distinct_sets(forms: QueryForms) -> tuple[AttributeSets, Ints]:
     is_new = np.array([a != b for a, b in pairwise([b"", *rows])], dtype=np.bool_)
     set_of_form = np.full(len(forms), -1, dtype=np.int32)
     set_of_form[filled] = np.cumsum(is_new) - 1
-    set_offsets, members = take_rows(offsets, filled[is_new])
+    set_offsets, members = take_ragged(offsets, filled[is_new])
     return AttributeSets(offsets=set_offsets, concepts=attributes[members]), set_of_form

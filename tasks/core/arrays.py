@@ -1,32 +1,35 @@
-"""Small helpers for compressed rows (offsets and values) and for times."""
+"""Helpers for arrays: ragged ones (rows of different lengths as offsets and values, as in a CSR
+matrix), groups, sums and parts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, Flags, Ints, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs
 
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
 
 
-def compress(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
+def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
     """Offsets and values of a list of rows."""
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     parts = [np.asarray(row, dtype=np.int32) for row in rows]
     return offsets, np.concatenate([*parts, np.zeros(0, dtype=np.int32)])
 
 
-def split_rows(offsets: Longs, values: Ints) -> list[Ints]:
+def split_ragged(offsets: Longs, values: Ints) -> list[Ints]:
     """The rows one by one."""
     bounds = offsets.tolist()
     return [values[start:end] for start, end in pairwise(bounds)]
 
 
-def take_rows(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
+def take_ragged(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     """New offsets, and the places of the values, of the chosen rows in their order."""
     lengths = (offsets[1:] - offsets[:-1])[chosen]
     new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -57,12 +60,12 @@ def owners(offsets: Longs) -> Longs:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def row_keys(rows: Longs, values: Ints | Longs) -> Longs:
+def ragged_keys(rows: Longs, values: Ints | Longs) -> Longs:
     """A number for each value of a row that sorts by row, then by value (of 32 bits)."""
     return rows * VALUES + (values.astype(np.int64) - LOWEST_VALUE)
 
 
-def keyed_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
+def ragged_from_keys(keys: Longs, count: int) -> tuple[Longs, Ints]:
     """Offsets and values of rows 0 … count - 1 from their keys, given row by row."""
     rows, values = np.divmod(keys, VALUES)
     return np.searchsorted(rows, np.arange(count + 1)), (values + LOWEST_VALUE).astype(np.int32)
@@ -70,7 +73,9 @@ def keyed_rows(keys: Longs, count: int) -> tuple[Longs, Ints]:
 
 def equal_sets(left: tuple[Longs, Ints], right: tuple[Longs, Ints]) -> Flags:
     """Whether row i of the left holds the same values as row i of the right, in any order."""
-    own, other = (distinct(row_keys(owners(offsets), values)) for offsets, values in (left, right))
+    own, other = (
+        distinct(ragged_keys(owners(offsets), values)) for offsets, values in (left, right)
+    )
     different = np.setxor1d(own, other, assume_unique=True) // VALUES
     return np.asarray(np.bincount(different, minlength=len(left[0]) - 1) == 0)
 
@@ -92,10 +97,25 @@ def group_by(*keys: Ints | Longs) -> tuple[Longs, Longs]:
     return order[new], group_of
 
 
-def cut_times(times: Longs, precision: int) -> Longs:
-    """The start of the hour, day or month of each time; NO_TIME for anything coarser."""
-    unit = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}.get(precision)
-    if unit is None:
-        return np.full(len(times), NO_TIME, dtype=np.int64)
-    seconds = times.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype("datetime64[s]")
-    return np.where(times == NO_TIME, NO_TIME, seconds.astype(np.int64))
+def sums_by(groups: Longs, values: NDArray[Any], count: int) -> Floats:
+    """Sum of the values of each group 0 … count - 1."""
+    return np.asarray(np.bincount(groups, values, minlength=count), dtype=np.float64)
+
+
+def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
+    """Distinct users (or sets) behind each label 0 … count - 1; label -1 does not count."""
+    chosen = labels >= 0
+    width = int(users.max(initial=0)) + 1
+    keys = distinct(labels[chosen].astype(np.int64) * width + users[chosen])
+    return np.bincount(keys // width, minlength=count).astype(np.int64)
+
+
+def part_slices(sizes: Longs, most: int) -> Iterator[slice]:
+    """Neighbours whose sizes together are no more than `most`, or one alone that is larger."""
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    start = 0
+    while start < len(sizes):
+        fitting = np.searchsorted(bounds, bounds[start] + most, side="right") - 1
+        end = max(start + 1, int(fitting))
+        yield slice(start, end)
+        start = end

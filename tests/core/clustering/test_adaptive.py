@@ -12,20 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import WordNet
-from tasks.core.clustering import block_search, blocks
-from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.between import between_sets, nearest_sets
-from tasks.core.clustering.block_search import cluster_block
-from tasks.core.clustering.cost_table import CostTable
-from tasks.core.clustering.crossover import better_parts
-from tasks.core.clustering.exchanges import exchange_sets
-from tasks.core.clustering.improvements import dissolve_clusters, move_sets, scatter_clusters
-from tasks.core.clustering.mdav import mdav_labels
-from tasks.core.clustering.openings import Openings
-from tasks.core.clustering.partition import Partition
-from tasks.core.clustering.problem import Problem, medoids
+from tasks.core.clustering.adaptive import Effort, adaptive_labels, better_parts, cluster_block
+from tasks.core.clustering.blocks import cut_into_blocks
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.moves import (
+    NewClusters,
+    dissolve_clusters,
+    exchange_sets,
+    move_sets,
+    scatter_clusters,
+)
+from tasks.core.clustering.partition import CostTable, Partition
+from tasks.core.clustering.problem import Problem, between_sets, nearest_sets
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
-from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Ints
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid, renamed_users
@@ -39,7 +38,7 @@ from tests.strategies import (
     problems,
 )
 
-METHODS: list[Callable[[Problem], Ints]] = [adaptive_labels, mdav_labels, vmdav_labels]
+METHODS: list[Callable[..., Ints]] = [adaptive_labels, mdav_labels, vmdav_labels]
 SMALL = 1e-4
 
 
@@ -65,7 +64,7 @@ def test_never_worse_than_mdav(problem: Problem) -> None:
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.randoms(use_true_random=False), st.sampled_from(METHODS))
 def test_names_of_users_do_not_matter(
-    problem: Problem, random: object, method: Callable[[Problem], Ints]
+    problem: Problem, random: object, method: Callable[..., Ints]
 ) -> None:
     names = list(range(int(problem.users.max()) + 1))
     random.shuffle(names)  # type: ignore[attr-defined]
@@ -74,13 +73,9 @@ def test_names_of_users_do_not_matter(
 
 @settings(max_examples=60, deadline=None)
 @given(problems(most=60), st.integers(2, 12), st.sampled_from(METHODS))
-def test_many_small_blocks(
-    problem: Problem, largest: int, method: Callable[[Problem], Ints]
-) -> None:
+def test_many_small_blocks(problem: Problem, largest: int, method: Callable[..., Ints]) -> None:
     """Blocks short of people are joined, and those that grow too large are thinned out."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        assert_valid(problem, method(problem))
+    assert_valid(problem, method(problem, sets_per_block=largest))
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,15 +97,15 @@ def test_steps_keep_clusters_valid_and_never_cost_more(problem: Problem, which: 
     table = CostTable(problem)
     between = between_sets(problem)
     near = nearest_sets(between, len(problem))
-    openings = Openings(problem, between, near)
+    new_clusters = NewClusters(problem, between, near)
     start = mdav_labels(problem) if which % 2 else reverse_greedy_labels(problem, between, near)
     partition = Partition(problem, table, start)
     for step in (
         move_sets,
         dissolve_clusters,
         exchange_sets,
-        openings.open_clusters,
-        openings.open_for_free,
+        new_clusters.open_clusters,
+        new_clusters.open_for_free,
     ):
         before = partition.total
         step(partition)
@@ -150,13 +145,13 @@ def test_mdav_is_among_what_is_chosen_from() -> None:
     """However badly the search starts, and if it improves nothing, MDAV's clusters are left."""
     problem = example_problem(k=2)
     everyone = np.zeros(len(problem), dtype=np.int32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block_search, "reverse_greedy_labels", lambda *_: everyone)
-        patch.setattr(block_search, "FIRST_ROUNDS", 0)
-        patch.setattr(block_search, "MOST_ROUNDS", 0)
-        patch.setattr(block_search, "MOST_SHAKES", 0)
-        found = cluster_block(problem, between_sets)
-        assert paid(problem, found) <= paid(problem, mdav_labels(problem))
+    found = cluster_block(
+        problem,
+        between_sets,
+        start=lambda *_: everyone,
+        effort=Effort(first_rounds=0, most_rounds=0, shakes=0),
+    )
+    assert paid(problem, found) <= paid(problem, mdav_labels(problem))
     assert paid(problem, mdav_labels(problem)) < paid(problem, everyone)
 
 
@@ -175,14 +170,12 @@ def test_a_cluster_that_has_taken_in_others_stays() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_few_people_with_very_many_sets(method: Callable[[Problem], Ints]) -> None:
+def test_few_people_with_very_many_sets(method: Callable[..., Ints]) -> None:
     """What one user's sets need to be a block is more than a block holds: a part is compared."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", 12)
-        for seed in range(20):
-            problem = busy_user_problem(np.random.default_rng(seed))
-            assert max(map(len, blocks.cut(problem))) > 12
-            assert_valid(problem, method(problem))
+    for seed in range(20):
+        problem = busy_user_problem(np.random.default_rng(seed))
+        assert max(map(len, cut_into_blocks(problem, sets_per_block=12))) > 12
+        assert_valid(problem, method(problem, sets_per_block=12))
 
 
 def busy_user_problem(generator: np.random.Generator) -> Problem:
@@ -193,57 +186,6 @@ def busy_user_problem(generator: np.random.Generator) -> Problem:
     for user, place in enumerate(generator.permutation(len(others))[:12].tolist()):
         rows.append((user + 1, list(others[place]), [], 0))
     return problem_from(taxonomy, table_of(taxonomy, rows), k=4)
-
-
-@settings(max_examples=60, deadline=None)
-@given(problems())
-def test_medoids_cost_their_clusters_least(problem: Problem) -> None:
-    labels = mdav_labels(problem)
-    for label, medoid in enumerate(medoids(problem, labels).tolist()):
-        members = np.flatnonzero(labels == label)
-        costs = [
-            float(problem.costs.to(problem.costs.row(i))[members] @ problem.counts[members])
-            for i in members.tolist()
-        ]
-        assert costs[members.tolist().index(medoid)] == pytest.approx(min(costs), abs=1e-4)
-
-
-@settings(max_examples=150, deadline=None)
-@given(problems(), st.integers(1, 200), st.integers(1, 6), st.data())
-def test_medoids_of_all_clusters_are_those_of_each(
-    problem: Problem, pairs: int, tried: int, data: st.DataObject
-) -> None:
-    labels = np.array([data.draw(st.integers(-1, 3)) for _ in range(len(problem))], dtype=np.int32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tasks.core.clustering.problem.MOST_PAIRS", pairs)
-        patch.setattr("tasks.core.clustering.problem.CENTRE_CANDIDATES", tried)
-        found = medoids(problem, labels).tolist()
-    expected = []
-    for label in sorted(set(labels.tolist()) - {-1}):
-        members = np.flatnonzero(labels == label).tolist()
-        most = max(1, min(tried, pairs // len(members)))
-        frequent = sorted(members, key=lambda index: (-int(problem.counts[index]), index))[:most]
-        totals = {index: total_cost(problem, index, members) for index in sorted(frequent)}
-        expected.append(min(totals, key=totals.__getitem__))
-    assert found == expected
-
-
-def total_cost(problem: Problem, centre: int, members: list[int]) -> float:
-    """What all records of the members pay if the centre is published for them, rounded."""
-    total = 0.0
-    for index in members:
-        squares = problem.costs.squares[np.ix_(problem.costs.row(centre), problem.costs.row(index))]
-        both_ways = [*squares.min(axis=0).tolist(), *squares.min(axis=1).tolist()]
-        total += sum(both_ways) * int(problem.counts[index])
-    return float(np.round(total, 6))
-
-
-def test_of_equally_good_medoids_the_first_counts_not_the_frequent() -> None:
-    """Concepts 5 and 6 have the same ancestors: neither costs the other anything."""
-    taxonomy = mini_taxonomy()
-    rows: list[Row] = [(user, [concept], [], 0) for user, concept in enumerate((5, 6, 6))]
-    problem = problem_from(taxonomy, table_of(taxonomy, rows), k=2)
-    assert medoids(problem, np.zeros(2, dtype=np.int32)).tolist() == [0]
 
 
 def test_scattered_clusters_are_gone() -> None:

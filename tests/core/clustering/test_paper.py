@@ -10,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tasks.core.clustering.clusters import cluster_as_printed, people_per_label, withhold_small
-from tasks.core.clustering.paper import cluster_nodes, node_centroids
+from tasks.core.arrays import people_per_label, ragged_of
+from tasks.core.clustering.paper import (
+    cluster_as_printed,
+    cluster_nodes,
+    node_centroids,
+    withhold_small,
+)
 from tasks.core.records import AttributeSets, RecordTable
-from tasks.core.rows import compress
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.pairs import least_set_pairs, paired_matches, record_pairs
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -82,7 +86,7 @@ def similar_sets(draw: st.DrawFn) -> tuple[np.ndarray, AttributeSets, list[int]]
             unique_by=tuple,
         )
     )
-    offsets, values = compress(sorted(rows))
+    offsets, values = ragged_of(sorted(rows))
     counts = draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows)))
     return similar, AttributeSets(offsets, values), counts
 

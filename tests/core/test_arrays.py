@@ -6,7 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.rows import compress, distinct, equal_sets, group_by, keyed_rows, owners, row_keys
+from tasks.core.arrays import (
+    distinct,
+    equal_sets,
+    group_by,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    ragged_of,
+)
 
 VALUES = st.sampled_from([-(2**31), -2, -1, 0, 1, 2, 2**31 - 1])
 ROWS = st.lists(st.lists(VALUES, max_size=4), max_size=8)
@@ -24,9 +32,9 @@ def test_groups_are_the_distinct_combinations_in_their_order(keys: list[tuple[in
 
 @given(ROWS)
 def test_rows_come_back_from_their_keys(rows: list[list[int]]) -> None:
-    offsets, values = compress(rows)
-    keys = row_keys(owners(offsets), values)
-    found_offsets, found_values = keyed_rows(keys, len(rows))
+    offsets, values = ragged_of(rows)
+    keys = ragged_keys(owners(offsets), values)
+    found_offsets, found_values = ragged_from_keys(keys, len(rows))
     assert found_offsets.tolist() == offsets.tolist()
     assert found_values.tolist() == values.tolist()
     pairs = [(row, value) for row, held in enumerate(rows) for value in held]
@@ -41,7 +49,7 @@ def test_equal_sets_are_those_of_equal_values(rows: list[list[int]], data: st.Da
         data.draw(st.one_of(st.permutations(row + row[:1]), st.lists(VALUES, max_size=4)))
         for row in rows
     ]
-    found = equal_sets(compress(rows), compress(others))
+    found = equal_sets(ragged_of(rows), ragged_of(others))
     assert found.tolist() == [set(a) == set(b) for a, b in zip(rows, others, strict=True)]
 
 

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import WordNet
-from tasks.core.clustering.between import between_sets, costs_between
-from tasks.core.clustering.problem import Problem
+from tasks.core.arrays import ragged_of, take_ragged
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.records import AttributeSets, RecordTable
-from tasks.core.rows import compress, take_rows
 from tasks.core.similarity.concepts import measure_concepts
-from tasks.core.similarity.costs import Costs, SetCosts
+from tasks.core.similarity.costs import Costs, SetCosts, costs_between
 from tasks.core.taxonomy import Taxonomy
 from tests.strategies import logs, problems
 
@@ -40,7 +39,7 @@ def test_also_where_classes_are_numbered_anew(wordnet: WordNet, seed: int) -> No
     siblings = last_and_first_children(taxonomy, np.random.default_rng(seed))
     rows = sorted(sorted(row) for pair in siblings for row in pair)
     chosen = [rows.index(sorted(last)) for last, _ in siblings]
-    assert_same_costs(taxonomy, AttributeSets(*compress(rows)), sorted(chosen))
+    assert_same_costs(taxonomy, AttributeSets(*ragged_of(rows)), sorted(chosen))
 
 
 def last_and_first_children(
@@ -55,7 +54,7 @@ def last_and_first_children(
 
 def assert_same_costs(taxonomy: Taxonomy, sets: AttributeSets, chosen: list[int]) -> None:
     """Costs among the chosen sets alone are those among all of them."""
-    offsets, places = take_rows(sets.offsets, np.array(chosen))
+    offsets, places = take_ragged(sets.offsets, np.array(chosen))
     alone = all_costs(taxonomy, AttributeSets(offsets, sets.concepts[places]))
     assert np.array_equal(alone, all_costs(taxonomy, sets)[np.ix_(chosen, chosen)])
 

@@ -8,25 +8,24 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.adapters.wordnet import WordNet
-from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.between import between_sets
-from tasks.core.clustering.blocks import Between, compared_sets, cut
-from tasks.core.clustering.boundaries import improved_across
-from tasks.core.clustering.cost_table import CostTable
-from tasks.core.clustering.mdav import mdav_labels
-from tasks.core.clustering.partition import Partition
-from tasks.core.clustering.problem import Problem
-from tasks.core.clustering.taxonomic_order import taxonomic_order
-from tasks.core.clustering.vmdav import vmdav_labels
+from tasks.core.clustering.blocks import (
+    Between,
+    compared_sets,
+    cut_into_blocks,
+    refine_boundaries,
+    taxonomic_order,
+)
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
+from tasks.core.clustering.partition import CostTable, Partition
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.records import Ints, Longs
-from tasks.core.runs import here
 from tasks.core.similarity.costs import Costs
+from tasks.core.starmap import serial
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid
 from tests.random_logs import table_of
@@ -40,9 +39,7 @@ Labels = Callable[..., Ints]
 def test_blocks_are_solvable_parts_of_the_whole(problem: Problem, largest: int) -> None:
     if not problem.solvable:
         return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        parts = cut(problem)
+    parts = cut_into_blocks(problem, sets_per_block=largest)
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem)))
     for part in parts:
         assert problem.is_enough(part)
@@ -87,18 +84,14 @@ def one_user_each(sets: list[list[int]]) -> Problem:
 
 
 def cuts(problem: Problem, *, largest: int) -> list[list[int]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        return [part.tolist() for part in cut(problem)]
+    return [part.tolist() for part in cut_into_blocks(problem, sets_per_block=largest)]
 
 
 def test_few_pairs_are_new_when_a_log_grows(wordnet: WordNet) -> None:
     """One record in twenty is new; seldom is any pair that could have been met in a block."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", 500)
-        avoidable = [
-            avoidable_share(wordnet.taxonomy, np.random.default_rng(seed)) for seed in range(6)
-        ]
+    avoidable = [
+        avoidable_share(wordnet.taxonomy, np.random.default_rng(seed)) for seed in range(6)
+    ]
     assert np.median(avoidable) == 0.0
     assert np.mean(avoidable) < 0.03
 
@@ -133,7 +126,7 @@ def noun_rows(taxonomy: Taxonomy, generator: np.random.Generator) -> list[Row]:
 def block_of_sets(taxonomy: Taxonomy, rows: list[Row]) -> dict[tuple[int, ...], int]:
     """Block of each set, sets by their concepts."""
     table = table_of(taxonomy, rows)
-    parts = cut(problem_from(taxonomy, table, k=5))
+    parts = cut_into_blocks(problem_from(taxonomy, table, k=5), sets_per_block=500)
     return {
         tuple(table.sets.row(index).tolist()): block
         for block, part in enumerate(parts)
@@ -149,14 +142,16 @@ def block_of_sets(taxonomy: Taxonomy, rows: list[Row]) -> dict[tuple[int, ...], 
 )
 def test_costs_may_come_from_elsewhere(problem: Problem, largest: int, method: Labels) -> None:
     """Also for blocks that are too large, of which a part is compared."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        sources = [kept(problem.part(part)) for part in cut(problem)] if problem.solvable else None
-        assert np.array_equal(method(problem, sources=sources), method(problem))
+    sources = None
+    if problem.solvable:
+        parts = cut_into_blocks(problem, sets_per_block=largest)
+        sources = [kept(problem.part(part), largest) for part in parts]
+    found = method(problem, sources=sources, sets_per_block=largest)
+    assert np.array_equal(found, method(problem, sets_per_block=largest))
 
 
-def kept(block: Problem) -> Between:
-    costs = between_sets(block.part(compared_sets(block)))
+def kept(block: Problem, largest: int) -> Between:
+    costs = between_sets(block.part(compared_sets(block, sets_per_block=largest)))
 
     def source(problem: Problem) -> Costs:
         assert len(problem) == len(costs)
@@ -172,10 +167,8 @@ def test_exchanges_between_blocks_keep_clusters_valid_and_cost_no_more(
 ) -> None:
     if not problem.solvable:
         return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGEST_BLOCK", largest)
-        before = mdav_labels(problem)
-        after = improved_across(problem, before, here)
+    before = mdav_labels(problem, sets_per_block=largest)
+    after = refine_boundaries(problem, before, serial, sets_per_block=largest)
     assert_valid(problem, after)
     table = CostTable(problem)
     assert Partition(problem, table, after).total <= Partition(problem, table, before).total + 1e-4
