@@ -43,8 +43,6 @@ logveil COMMAND --help tells all options of a command, its files and its exit co
 Tab completes commands and options after: pip install 'logveil[completion]', and in bash or zsh
   eval "$(register-python-argcomplete logveil)"
 """
-EXTRAS: Final = {"rapidfuzz": "compare", "matplotlib": "compare"}
-"""Packages that a plain installation lacks, and what brings them."""
 
 Work = Callable[[argparse.Namespace, "Screen"], int]
 """Does what the options ask for, shows it, and returns the exit code."""
@@ -117,11 +115,6 @@ def run_command(
         return _failed(str(fault), fault.exit_code)
     except TimeoutError:
         return _failed(f"the run took longer than LOGVEIL_TIMEOUT_SECONDS; {remains}", 1)
-    except ModuleNotFoundError as missing:
-        if missing.name not in EXTRAS:
-            raise
-        asked = f"{missing.name} is missing: pip install 'logveil[{EXTRAS[missing.name]}]'"
-        return _failed(asked, UsageError.exit_code)
     except KeyboardInterrupt:
         return interrupted(remains)
 

@@ -33,7 +33,7 @@ SHOWN_AS: Final = {
     "tasks.phases.analyse:read_rows_of_part": "analyse: texts of parts of files",
     "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
-    "tasks.core.clustering.boundaries:_improved": "cluster: boundaries of blocks",
+    "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
     "tasks.phases.redact:redact_part_strictly": "redact: clusters",
     "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
     "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",

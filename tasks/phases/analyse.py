@@ -37,7 +37,7 @@ from tasks.core.digests import digest
 from tasks.core.errors import StillChanging, UsageError
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
 from tasks.runtime.errors import contained
@@ -179,7 +179,7 @@ class _NewTexts:
 def read_in_parts(
     reader: TextReader,
     texts: Sequence[str],
-    run: Run,
+    run: Starmap,
     progress: Progress,
     most: int = TEXTS_PER_PART,
 ) -> Readings:
@@ -207,7 +207,7 @@ class LogRows:
 
 
 def read_where_they_stand(
-    reader: TextReader, places: Sequence[LogRows], run: Run, progress: Progress
+    reader: TextReader, places: Sequence[LogRows], run: Starmap, progress: Progress
 ) -> Readings:
     """What each text says, in the order of the places."""
     total, expected = sum(len(place.rows) for place in places), reading_fingerprint(reader)

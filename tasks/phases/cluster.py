@@ -7,7 +7,6 @@ each record whether a published cluster takes it, or a new one, or whether it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,16 +14,12 @@ from tasks.adapters.resources import wordnet
 from tasks.core.append.centroids import with_centroids
 from tasks.core.append.redact import clusters_in_use
 from tasks.core.append.settle import Settlement, settle
-from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.blocks import Between
-from tasks.core.clustering.clusters import cluster_as_printed
-from tasks.core.clustering.mdav import mdav_labels
-from tasks.core.clustering.problem import Problem, clusters_of
-from tasks.core.clustering.vmdav import vmdav_labels
+from tasks.core.clustering.methods import CLUSTERINGS
+from tasks.core.clustering.paper import cluster_as_printed
+from tasks.core.clustering.problem import clusters_of
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
-from tasks.core.records import Clusters, Ints, RecordTable
-from tasks.core.runs import Run
+from tasks.core.records import Clusters, RecordTable
 from tasks.core.similarity.costs import SetCosts
 from tasks.phases.compare import Comparison, comparison_fingerprint
 from tasks.phases.job import Job, Published
@@ -34,11 +29,6 @@ from tasks.runtime.progress import watched
 from tasks.runtime.results import Nothing, Result, Whole
 
 SETS_PER_SECOND: Final = 1000
-METHODS: Final[dict[str, Callable[[Problem, Run, Sequence[Between]], Ints]]] = {
-    "adaptive": adaptive_labels,
-    "mdav": mdav_labels,
-    "vmdav": vmdav_labels,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +84,7 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
     with job.executor.running(len(problem) / SETS_PER_SECOND) as run:
         seen = watched(run, len(sources), job.progress)
-        return clusters_of(table, METHODS[settings.method](problem, seen, sources), problem)
+        return clusters_of(table, CLUSTERINGS[settings.method](problem, seen, sources), problem)
 
 
 def _settled(

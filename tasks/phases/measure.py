@@ -34,9 +34,11 @@ from tasks.core.measures.random_clusters import (
 )
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.measures.schema import InformationLossSection, Measures
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
-from tasks.core.runs import Run, here
-from tasks.core.similarity.costs import SETS_PER_SHARD, SetCosts, dataset_centre
+from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import dataset_centre
+from tasks.core.starmap import Starmap, serial
 from tasks.phases.cluster import Clustering
 from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
@@ -117,11 +119,11 @@ def measure_release(
 
 def _parts_foreseen(table: RecordTable) -> int:
     """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
-    return -(-len(table.sets) // SETS_PER_SHARD) + 2 + 1 + PERMUTATIONS
+    return -(-len(table.sets) // PART_SIZES.sets_per_part) + 2 + 1 + PERMUTATIONS
 
 
 def _cohesion(
-    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Run
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
 ) -> Floats:
     distances = comparison.distances
     return cluster_cohesion(
@@ -134,7 +136,7 @@ def _cohesion(
     )
 
 
-def centre_of(table: RecordTable, comparison: Comparison, run: Run = here) -> Ints:
+def centre_of(table: RecordTable, comparison: Comparison, run: Starmap = serial) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
     own = table.set_of[table.set_of >= 0]
     if not len(own):
@@ -144,7 +146,7 @@ def centre_of(table: RecordTable, comparison: Comparison, run: Run = here) -> In
 
 
 def _information_loss(
-    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Run
+    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Starmap
 ) -> InformationLossSection:
     known = resources_in(settings.store, settings.topics)
     parts = ((known, settings.inclusive, centre, rows) for rows in shown_rows(table, release))
@@ -164,7 +166,7 @@ def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRow
 
 
 def _random_clusters(
-    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Run
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Starmap
 ) -> dict[str, object]:
     known = resources_in(settings.store, settings.topics)
 

@@ -24,7 +24,7 @@ from tasks.core.redaction.paper import redact_as_printed
 from tasks.core.redaction.parts import (
     Part,
     RedactedPart,
-    cut,
+    cut_into_parts,
     join,
     left_by_parts,
     lineage_of,
@@ -35,7 +35,7 @@ from tasks.core.redaction.parts import (
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.terms import redact_by_terms
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.phases.cluster import Clustering, cluster_fingerprint
 from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
@@ -125,7 +125,7 @@ def _by_terms(job: Job, table: RecordTable, clusters: Clusters) -> Release:
 
 def _strictly(job: Job, table: RecordTable, clusters: Clusters) -> Release:
     """In parts of whole clusters; what has no cluster is redacted here, after them."""
-    settings, parts = job.settings, cut(clusters.labels)
+    settings, parts = job.settings, cut_into_parts(clusters.labels)
     resources = resources_in(settings.store, settings.topics)
     with job.executor.running(sum(map(len, parts)) / RECORDS_PER_SECOND) as run:
         return redact_in_parts(
@@ -145,13 +145,13 @@ def redact_in_parts(
     clusters: Clusters,
     records_of_parts: Sequence[Longs],
     resources: Resources,
-    run: Run,
+    run: Starmap,
     progress: Progress,
     *,
     k: int,
     inclusive: bool,
 ) -> Release:
-    """What each record publishes, given the records of each part as `cut` gives them."""
+    """What each record publishes, given the records of each part as `cut_into_parts` gives them."""
     taxonomy = resources.taxonomy
     lineage = lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in records_of_parts)

@@ -25,7 +25,7 @@ from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
 from typing import Any, Final, Protocol
 
-from tasks.core.runs import Result, Run, here
+from tasks.core.starmap import Result, Starmap, serial
 
 WAITING_PER_WORKER: Final = 1
 """Parts prepared ahead of each worker: enough to keep it busy, few enough for memory."""
@@ -57,7 +57,7 @@ class Executor(Protocol):
     @property
     def is_remote(self) -> bool: ...
 
-    def running(self, seconds: float) -> AbstractContextManager[Run]:
+    def running(self, seconds: float) -> AbstractContextManager[Starmap]:
         """Where work is done that would take this process so long."""
 
 
@@ -71,22 +71,22 @@ class LocalExecutor:
         self._ready_seconds = ready_seconds
 
     @contextmanager
-    def running(self, seconds: float) -> Iterator[Run]:
+    def running(self, seconds: float) -> Iterator[Starmap]:
         ready = FORKED_SECONDS if _ForkServer.started else READY_SECONDS
         if self.workers == 1 or seconds < min(ready, self._ready_seconds):
-            yield here
+            yield serial
         else:
             with sharing(lambda: _pool(self.workers)) as run:
                 yield run
 
 
 @contextmanager
-def sharing(others: Callable[[], AbstractContextManager[Run]]) -> Iterator[Run]:
+def sharing(others: Callable[[], AbstractContextManager[Starmap]]) -> Iterator[Starmap]:
     """Let others work through parts; one that is alone stays here, and nobody is started for it."""
     with ExitStack() as stack:
 
         @cache
-        def started() -> Run:
+        def started() -> Starmap:
             return stack.enter_context(others())
 
         def run(
@@ -94,7 +94,7 @@ def sharing(others: Callable[[], AbstractContextManager[Run]]) -> Iterator[Run]:
         ) -> Iterator[Result]:
             remaining = iter(arguments)
             first = list(islice(remaining, 2))
-            each = here if len(first) < 2 else started()
+            each = serial if len(first) < 2 else started()
             return each(function, chain(first, remaining))
 
         yield run
@@ -125,7 +125,7 @@ def import_for_work() -> None:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[Run]:
+def _pool(workers: int) -> Iterator[Starmap]:
     prepare_workers()
     context = get_context("forkserver")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_become_worker) as pool:

@@ -21,7 +21,7 @@ import fsspec
 
 from tasks.core.digests import digest
 from tasks.core.errors import DiskTrouble, InputError, UsageError
-from tasks.core.runs import Result, Run, here
+from tasks.core.starmap import Result, Starmap, serial
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
 from tasks.runtime.errors import contained
 from tasks.runtime.executor import READY_SECONDS, sharing
@@ -194,9 +194,9 @@ class RemoteExecutor:
         return found
 
     @contextmanager
-    def running(self, seconds: float) -> Iterator[Run]:
+    def running(self, seconds: float) -> Iterator[Starmap]:
         if seconds < self._ready_seconds:
-            yield here
+            yield serial
         elif seconds == ALWAYS_ELSEWHERE:
             with self._elsewhere() as run:
                 yield run
@@ -205,7 +205,7 @@ class RemoteExecutor:
                 yield run
 
     @contextmanager
-    def _elsewhere(self) -> Iterator[Run]:
+    def _elsewhere(self) -> Iterator[Starmap]:
         run = _RemoteRun(self._files, self._submit, self._tasks, self._figures)
         yield run
         # Not if it failed: the next run goes on from there.
@@ -213,7 +213,7 @@ class RemoteExecutor:
 
 
 class _RemoteRun:
-    """A `Run` whose calls are made by the tasks of an engine."""
+    """A `Starmap` whose calls are made by the tasks of an engine."""
 
     def __init__(
         self, files: SharedFiles, submit: Submit, tasks: int, figures: dict[str, Figures]
