@@ -36,7 +36,7 @@ Every method gets the same records and k, and is measured by the same loss and r
 and names of methods only.
 
 in --out: comparison.html (tables and figures on one page), comparison.json (all numbers),
-figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.png and .svg)
+figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.svg)
 
 exit codes: 0 compared; 2 wrong usage or settings; 3 input cannot be read or output cannot be
 written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anything else

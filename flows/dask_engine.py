@@ -16,7 +16,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import steps
 from tasks.core.errors import InputError, UsageError
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.reading import get_ready, manner_of
 from tasks.runtime.shards import SharedRun, Submit, Waiting
 from tasks.runtime.shared_files import SharedFiles
@@ -37,7 +37,7 @@ SHOWN_AS: Final = {
     "tasks.runtime.kept_stop_words:_list_stop_words": "analyse: stop words",
     "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
-    "tasks.core.clustering.boundaries:_improved": "cluster: seams of blocks",
+    "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
     "tasks.redacting:redact_shard": "redact: clusters",
     "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
     "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",
@@ -62,7 +62,7 @@ def engine_of(settings: Settings) -> Iterator[Settings]:
 
 
 @contextmanager
-def _shared_run(settings: Settings, submit: Submit, workers: int) -> Iterator[Run]:
+def _shared_run(settings: Settings, submit: Submit, workers: int) -> Iterator[Starmap]:
     run = SharedRun(SharedFiles(settings.shared), submit, workers)
     yield run
     # Not if it failed: the next run goes on from there.

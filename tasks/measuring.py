@@ -33,9 +33,11 @@ from tasks.core.measures.random_clusters import (
     permutation_cost,
 )
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
-from tasks.core.runs import Run, here
-from tasks.core.similarity.costs import SETS_PER_SHARD, SetCosts, dataset_centre
+from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import dataset_centre
+from tasks.core.starmap import Starmap, serial
 from tasks.phases import Comparison
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import Knowledge, knowledge_in, topic_map, wordnet
@@ -88,19 +90,19 @@ def measure(
 
 
 @contextmanager
-def _run_for(settings: Settings, table: RecordTable, progress: Progress) -> Iterator[Run]:
+def _run_for(settings: Settings, table: RecordTable, progress: Progress) -> Iterator[Starmap]:
     """Whoever measures; says how many shards are done, if others help."""
     if len(table) < FEWEST_TO_SHARE:
-        yield here
+        yield serial
         return
     # Those of the centre, at least one for cohesion and one for the loss, and permutations.
-    foreseen = -(-len(table.sets) // SETS_PER_SHARD) + 2 + 1 + PERMUTATIONS
+    foreseen = -(-len(table.sets) // PART_SIZES.sets_per_part) + 2 + 1 + PERMUTATIONS
     with running_shards(settings.workers) as run:
         yield watched(run, foreseen, progress)
 
 
 def _cohesion(
-    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Run
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
 ) -> Floats:
     distances = comparison.distances
     return cluster_cohesion(
@@ -113,7 +115,7 @@ def _cohesion(
     )
 
 
-def centre_of(table: RecordTable, comparison: Comparison, run: Run = here) -> Ints:
+def centre_of(table: RecordTable, comparison: Comparison, run: Starmap = serial) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
     own = table.set_of[table.set_of >= 0]
     if not len(own):
@@ -123,7 +125,7 @@ def centre_of(table: RecordTable, comparison: Comparison, run: Run = here) -> In
 
 
 def _information_loss(
-    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Run
+    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Starmap
 ) -> dict[str, Any]:
     known = knowledge_in(settings.store, settings.topics)
     shards = ((known, settings.inclusive, centre, rows) for rows in shown_rows(table, release))
@@ -138,7 +140,7 @@ def loss_of_shard(known: Knowledge, inclusive: bool, centre: Ints, rows: ShownRo
 
 
 def _random_clusters(
-    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Run
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Starmap
 ) -> dict[str, Any]:
     known = knowledge_in(settings.store, settings.topics)
 

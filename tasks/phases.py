@@ -20,25 +20,25 @@ from tasks.adapters import release_files
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.release_files import Draft
 from tasks.adapters.report.report import write_report
-from tasks.core.clustering.blocks import LARGEST_BLOCK
-from tasks.core.clustering.clusters import cluster_as_printed
 from tasks.core.clustering.methods import CLUSTERINGS
+from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.detection.readings import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.paper import redact_as_printed
-from tasks.core.redaction.parts import cut
+from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.terms import redact_by_terms
-from tasks.core.runs import Run, here
 from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.starmap import Starmap, serial
 from tasks.core.verification.clauses import Promise
 from tasks.redacting import FEWEST_SHARDS, redact_in_shards
 from tasks.runtime.errors import contained
@@ -114,7 +114,7 @@ def analyse(settings: Settings, memory: Memory, log: QueryLog, progress: Progres
         log.users,
         log.times,
         wordnet(settings.store).taxonomy,
-        stop_words=stop_words(memory.cache, here),
+        stop_words=stop_words(memory.cache, serial),
         threshold=settings.threshold,
         inclusive=settings.inclusive,
     )
@@ -165,7 +165,7 @@ def _set_pairs(
     memory: Memory,
     table: RecordTable,
     distances: ConceptDistances,
-    run: Run,
+    run: Starmap,
 ) -> tuple[SetPairs, PairCounts]:
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     way = digest(way_of_comparing(settings), settings.threshold, settings.distance)
@@ -193,7 +193,7 @@ def cluster(
         )
     assert comparison.blocks is not None
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
-    workers = settings.workers if len(problem) > LARGEST_BLOCK else 1
+    workers = settings.workers if len(problem) > PART_SIZES.sets_per_block else 1
     with running_blocks(workers) as run:
         seen = watched(run, len(sources), progress)
         return clusters_of(table, CLUSTERINGS[settings.method](problem, seen, sources), problem)
@@ -225,9 +225,9 @@ def redact(
 def _redacted_strictly(
     settings: Settings, table: RecordTable, clusters: Clusters, progress: Progress
 ) -> Release:
-    shards, known = cut(clusters.labels), knowledge_in(settings.store, settings.topics)
+    shards, known = cut_into_parts(clusters.labels), knowledge_in(settings.store, settings.topics)
     few = len(shards) < FEWEST_SHARDS
-    with nullcontext(here) if few else running_blocks(settings.workers) as run:
+    with nullcontext(serial) if few else running_blocks(settings.workers) as run:
         return redact_in_shards(
             table,
             clusters,

@@ -21,7 +21,7 @@ from tasks.core.choices import Scope
 from tasks.core.detection.readings import Readings, join_readings, normalise
 from tasks.core.errors import UsageError
 from tasks.core.records import Longs, QueryLog
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import store_here, topic_map, wordnet
 from tasks.runtime.memory import way_of_reading
@@ -68,7 +68,9 @@ def manner_of(settings: Settings) -> Manner:
     return Manner(settings.store, settings.topics, settings.scope, settings.spacy_model)
 
 
-def read_in_shards(manner: Manner, texts: Sequence[str], run: Run, progress: Progress) -> Readings:
+def read_in_shards(
+    manner: Manner, texts: Sequence[str], run: Starmap, progress: Progress
+) -> Readings:
     """What each text says, in order."""
     shards = ((manner, texts[at : at + SHARD]) for at in range(0, len(texts), SHARD))
     return join_readings(list(counted(run(read_shard, shards), len(texts), progress)))
@@ -91,7 +93,7 @@ class Place:
 
 
 def read_where_they_stand(
-    manner: Manner, way: str, places: Sequence[Place], run: Run, progress: Progress
+    manner: Manner, way: str, places: Sequence[Place], run: Starmap, progress: Progress
 ) -> Readings:
     """What each text says, in the order of the places.
 

@@ -19,7 +19,7 @@ from tasks.core.redaction.parts import (
     redact_part,
     redact_without_cluster,
 )
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.runtime.errors import contained
 from tasks.runtime.knowledge import Knowledge
 from tasks.runtime.progress import Progress, counted
@@ -33,7 +33,7 @@ def redact_in_shards(
     clusters: Clusters,
     shards: Sequence[Longs],
     known: Knowledge,
-    run: Run,
+    run: Starmap,
     progress: Progress,
     *,
     k: int,

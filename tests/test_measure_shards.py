@@ -23,12 +23,13 @@ from tasks.core.measures.random_clusters import (
     permutation_cost,
 )
 from tasks.core.records import RecordTable
-from tasks.core.runs import Result, here
 from tasks.core.similarity import pairs
 from tasks.core.similarity.concepts import class_distances, measure_concepts
-from tasks.core.similarity.costs import SetCosts, dataset_centre
+from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.distances import concept_distances
+from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
+from tasks.core.starmap import Result, serial
 from tasks.core.taxonomy import Taxonomy
 from tasks.measuring import measure
 from tasks.runtime.codec import name_of, named, pack, unpack
@@ -194,7 +195,7 @@ def test_a_call_that_is_alone_needs_no_worker() -> None:
 
     def engine() -> AbstractContextManager[Any]:
         started.append("")
-        return nullcontext(here)
+        return nullcontext(serial)
 
     with blocks_run(engine), running_shards(2) as run:
         assert list(run(make_of, iter([]))) == []

@@ -16,16 +16,16 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from tasks import phases
-from tasks.core.clustering.blocks import LARGEST_BLOCK
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.errors import NothingToRelease
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import RecordTable
-from tasks.core.runs import Run, here
+from tasks.core.starmap import Starmap, serial
 from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
-from tasks.evaluation.pages.write import write_comparison
+from tasks.evaluation.page import write_comparison
 from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
 from tasks.measuring import centre_of
 from tasks.runtime.errors import contained
@@ -47,7 +47,9 @@ Result = TypeVar("Result")
 class Comparing:
     """One comparison: `make` each of `parts` in turn; the last writes everything."""
 
-    def __init__(self, settings: Settings, progress: Progress = silent, run: Run = here) -> None:
+    def __init__(
+        self, settings: Settings, progress: Progress = silent, run: Starmap = serial
+    ) -> None:
         self.settings = settings
         self.progress = progress
         self._run = run
@@ -155,7 +157,7 @@ class Comparing:
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,
             # A single block is not worth another process.
-            run=self._run if len(table.sets) > LARGEST_BLOCK else here,
+            run=self._run if len(table.sets) > PART_SIZES.sets_per_block else serial,
         )
 
     @cached_property

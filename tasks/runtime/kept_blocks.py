@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tasks.core.clustering.between import between_sets, costs_between
-from tasks.core.clustering.blocks import Between, compared_sets, cut
-from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.blocks import Between, compared_sets, cut_into_blocks
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Longs
-from tasks.core.similarity.costs import Costs
+from tasks.core.similarity.costs import Costs, costs_between
 from tasks.runtime.cache import BlobCache
 from tasks.runtime.kept_pairs import KeptPairs, PairCounts
 from tasks.runtime.progress import Progress, silent
@@ -48,7 +47,7 @@ class ComparedBlocks:
 
 def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
     """Leave the costs to whoever clusters a block: to move them between machines takes longer."""
-    blocks = cut(problem) if problem.solvable else []
+    blocks = cut_into_blocks(problem) if problem.solvable else []
     sizes = [len(compared_sets(problem.part(block))) for block in blocks]
     pairs = sum(size * (size - 1) // 2 for size in sizes)
     return ComparedBlocks(problem, (between_sets,) * len(blocks)), PairCounts(pairs, 0)
@@ -68,7 +67,7 @@ class KeptBlocks:
     ) -> tuple[ComparedBlocks, PairCounts]:
         """Compare the sets of each block, given by their content, as far as that is new."""
         sources, counts = [], PairCounts(0, 0)
-        blocks = cut(problem) if problem.solvable else []
+        blocks = cut_into_blocks(problem) if problem.solvable else []
         progress(0, len(blocks))
         for done, block in enumerate(blocks, start=1):
             part = problem.part(block)

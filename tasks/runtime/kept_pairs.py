@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.core.clustering.between import with_transposed
 from tasks.core.digests import Keys, digest
 from tasks.core.records import Flags, Longs
+from tasks.core.similarity.costs import with_transposed
 from tasks.runtime.cache import BlobCache
 
 Values = NDArray[np.float32]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.runtime.cache import BlobCache
 from tasks.runtime.code import code_digest
 
 
-def stop_words(cache: BlobCache, run: Run) -> frozenset[str]:
+def stop_words(cache: BlobCache, run: Starmap) -> frozenset[str]:
     """Words that say nothing by themselves, in lexical form.
 
     Args:

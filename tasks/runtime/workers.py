@@ -21,7 +21,7 @@ from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
 from typing import Any, Final
 
-from tasks.core.runs import Result, Run, here
+from tasks.core.starmap import Result, Starmap, serial
 
 WAITING_PER_WORKER = 1
 """Blocks prepared ahead of each worker: enough to keep it busy, few enough for memory."""
@@ -35,7 +35,7 @@ IMPORTED: Final = (
 IMPORTED_ON_DASK: Final = (*IMPORTED, "distributed", "prefect_dask", "tasks.steps")
 
 
-Elsewhere = Callable[[], AbstractContextManager[Run]]
+Elsewhere = Callable[[], AbstractContextManager[Starmap]]
 _ELSEWHERE: ContextVar[Elsewhere | None] = ContextVar("elsewhere", default=None)
 
 
@@ -78,7 +78,7 @@ def imported() -> None:
 
 
 @contextmanager
-def running_blocks(workers: int) -> Iterator[Run]:
+def running_blocks(workers: int) -> Iterator[Starmap]:
     """Run blocks here, or in some processes, or elsewhere: same results in the same order."""
     elsewhere = _ELSEWHERE.get()
     if elsewhere is not None:
@@ -86,7 +86,7 @@ def running_blocks(workers: int) -> Iterator[Run]:
             yield run
         return
     if workers == 1:
-        yield here
+        yield serial
         return
     prepare_workers()
     context = get_context("forkserver")
@@ -106,12 +106,12 @@ def running_blocks(workers: int) -> Iterator[Run]:
 
 
 @contextmanager
-def running_shards(workers: int) -> Iterator[Run]:
+def running_shards(workers: int) -> Iterator[Starmap]:
     """As `running_blocks`, but a call that is alone is made here, and needs no worker to start."""
     with ExitStack() as stack:
 
         @cache
-        def blocks() -> Run:
+        def blocks() -> Starmap:
             return stack.enter_context(running_blocks(workers))
 
         def run(
@@ -119,7 +119,7 @@ def running_shards(workers: int) -> Iterator[Run]:
         ) -> Iterator[Result]:
             remaining = iter(arguments)
             first = list(islice(remaining, 2))
-            each = here if len(first) < 2 else blocks()
+            each = serial if len(first) < 2 else blocks()
             return each(function, chain(first, remaining))
 
         yield run
