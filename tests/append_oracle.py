@@ -62,7 +62,8 @@ class SlowPool:
         labels = np.full(len(self.table), -1, dtype=np.int32)
         labels[[r for unit in units for r in self.records[unit]]] = 0
         members = members_of(self.table, labels)
-        return publish_sets(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
+        (row,) = publish_sets(members, self.taxonomy, inclusive=self.inclusive)
+        return [int(concept) for concept in row]
 
 
 def slow_settle(

@@ -260,7 +260,7 @@ def test_the_guard_guards(tmp_path: Path) -> None:
 
 def test_unexpected_errors_tell_the_place_but_not_the_data() -> None:
     from tasks.core.errors import UnexpectedError
-    from tasks.phases import contained
+    from tasks.runtime.errors import contained
 
     @contained
     def analyse() -> None:

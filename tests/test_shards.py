@@ -268,9 +268,12 @@ def test_what_is_done_is_not_done_again(
     calls: list[Any] = []
     name = f"arguments/{'0' * 32}"
     files.put(name, pack((problem,)))
-    monkeypatch.setattr(
-        "tasks.runtime.shards.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
-    )
+
+    def noted(*given: Any) -> Any:
+        calls.append(given)
+        return np.zeros(1)
+
+    monkeypatch.setattr("tasks.runtime.shards.named", lambda name: noted)
     given = (files.address, code_digest(), name_of(between_sets), [name])
     assert work(*given) > [0.0]
     assert work(*given) == [0.0]

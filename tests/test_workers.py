@@ -152,9 +152,11 @@ class KnownCosts:
 
 def problem_of_many_blocks() -> Problem:
     names = [f"c{n}.n.01" for n in range(60)]
-    parents = [[]] + [[(n - 1) // 3] for n in range(1, 60)]
+    top: list[int] = []
+    parents = [top] + [[(n - 1) // 3] for n in range(1, 60)]
     taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="")
-    rows = [(u, [1 + u % 59, 1 + (u * 7) % 59], [], 0) for u in range(200)]
+    none: list[str] = []
+    rows = [(u, [1 + u % 59, 1 + (u * 7) % 59], none, 0) for u in range(200)]
     table = table_of(taxonomy, [(u, list(dict.fromkeys(c)), w, t) for u, c, w, t in rows])
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
     problem = problem_of(table, distances, taxonomy, k=3, l=1)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tasks.core.choices import Distance
 from tasks.core.clustering.clusters import cluster_as_printed, people_per_label, withhold_small
 from tasks.core.clustering.paper import cluster_nodes, node_centroids
 from tasks.core.records import AttributeSets, RecordTable
@@ -25,7 +26,7 @@ KINDS = st.sampled_from(["jaccard", "printed"])
 
 
 def fast_clusters(
-    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: str
+    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: Distance
 ) -> tuple[list[set[int]], list[int]]:
     """Clusters and centroids of the records that hold attributes, numbered from 0."""
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
@@ -40,7 +41,7 @@ def fast_clusters(
 
 
 def literal_clusters(
-    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: str
+    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: Distance
 ) -> tuple[list[set[int]], list[int]]:
     rows = [table.sets.row(s).tolist() for s in table.set_of[table.set_of >= 0].tolist()]
     distances = {
@@ -54,7 +55,7 @@ def literal_clusters(
 
 @given(st.data(), THRESHOLDS, KINDS)
 def test_algorithm_3_equals_the_literal_version(
-    data: st.DataObject, threshold: float, kind: str
+    data: st.DataObject, threshold: float, kind: Distance
 ) -> None:
     taxonomy, table = data.draw(tables(threshold=threshold))
     if not len(table.sets):
@@ -89,7 +90,7 @@ def similar_sets(draw: st.DrawFn) -> tuple[np.ndarray, AttributeSets, list[int]]
 
 @given(similar_sets(), KINDS)
 def test_pairs_of_records_equal_eq_9_on_any_similarity(
-    case: tuple[np.ndarray, AttributeSets, list[int]], kind: str
+    case: tuple[np.ndarray, AttributeSets, list[int]], kind: Distance
 ) -> None:
     similar, sets, counts = case
     rows = [sets.row(index).tolist() for index, n in enumerate(counts) for _ in range(n)]

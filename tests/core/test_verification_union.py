@@ -33,9 +33,10 @@ def read_back(case: Case) -> ReadBack:
     return ReadBack(case.header, case.rows, users, sets, case.promise)
 
 
-def judge(*cases: Case, **changed: int) -> list[str]:
-    """The faults of an edition, whose promise is the union's but for what is changed."""
-    promise = replace(union_promise([case.promise for case in cases]), **changed)
+def judge(*cases: Case, k: int | None = None) -> list[str]:
+    """The faults of an edition, whose promise is the union's but for another k."""
+    promise = union_promise([case.promise for case in cases])
+    promise = replace(promise, k=promise.k if k is None else k)
     return union_faults(
         [read_back(case) for case in cases],
         promise,
