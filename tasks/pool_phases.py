@@ -1,4 +1,4 @@
-"""What phases do otherwise for one more release of an edition (SPEC §5)."""
+"""What phases do otherwise for one more release of an edition (docs/decisions.md#append)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def verify_edition(settings: Settings, earlier: Sequence[Path], draft: Draft) ->
 
 @contained
 def intersect(settings: Settings, earlier: Sequence[Path], now: Path) -> dict[str, Any]:
-    """What somebody learns who still holds the earlier edition (SPEC §5)."""
+    """What somebody learns who still holds the earlier edition (docs/decisions.md#new-edition)."""
     store = Path(settings.store)
     tables = [load_people(store, file) for file in (*earlier, now)]
     users = [own for own, _, _ in numbered_people(tables)]

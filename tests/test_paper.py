@@ -1,4 +1,4 @@
-"""One test per worked example and table of the paper (SPEC §2)."""
+"""One test per worked example and table of the paper (docs/paper.md#golden-values)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Other people's programs on the same sets, where they are installed.
 
-None of them knows sets of concepts (FIELD: they take tables). So they get the sets as rows of
+None of them knows sets of concepts (docs/decisions.md#peers). So they get the sets as rows of
 numbers: what the sets have above them in the taxonomy, in its main directions.
 """
 

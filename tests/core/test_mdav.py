@@ -42,7 +42,7 @@ def casc_scores(name: str) -> Floats:
     [(name, k, loss) for name, losses in GOLDEN.items() for k, loss in losses.items()],
 )
 def test_information_loss_on_the_casc_tables(name: str, k: int, loss: float) -> None:
-    """The values of sdcMicro and of an independent NumPy version (FIELD.md §1)."""
+    """The values of sdcMicro and of an independent NumPy version (docs/decisions.md#mdav)."""
     scores = casc_scores(name)
     labels = mdav(RowSpace(scores), RowSizes(k), len(scores))
     assert information_loss(scores, labels) == pytest.approx(loss, abs=5e-5)

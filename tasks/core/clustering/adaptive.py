@@ -1,4 +1,4 @@
-"""The default method: clusters whose sizes adapt to the log (SPEC §3.2).
+"""The default method: clusters whose sizes adapt to the log (docs/decisions.md#adaptive).
 
 Sets choose among clusters as customers among facilities, and a facility needs k people to be open
 (lower-bounded facility location; Z. Svitkina, ACM TALG 6, 2010). Per block of sets:
@@ -15,7 +15,7 @@ At last clusters of different blocks exchange sets (`seams`).
 
 Symmetric loss at k = 5 in shares of fixed MDAV's, on a generated log in scope `sensitive`, in scope
 `all`, and on random sets of nouns (10,000 records each, the last of 5,800 distinct sets): MDAV with
-moves and dissolving, as in SPEC, 0.63, 0.74, 0.76; with exchanges and openings 0.50, 0.63, 0.67;
+moves and dissolving, the prototype, 0.63, 0.74, 0.76; with exchanges and openings 0.50, 0.63, 0.67;
 from the reverse greedy start 0.48, 0.62, 0.66; with shakes 0.47, 0.61, 0.66. Much longer searches
 save 1-2 %.
 

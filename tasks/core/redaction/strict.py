@@ -1,4 +1,6 @@
-"""Redaction with a guarantee: every published row as a whole is shared by k people (SPEC §3.3).
+"""Redaction with a guarantee: every published row as a whole is shared by k people.
+
+What is promised: docs/guarantee.md#strict.
 
 All records of a cluster publish the same concepts. Around them a word or a time stays only where
 the whole row, all its columns, stays shared: words are decided before times, the least shared go
