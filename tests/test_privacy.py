@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tasks.workbench import PHASES
 
 from tasks.settings import SAMPLE_LOG
-from tasks.workbench import PHASES
 
 ROOT = Path(__file__).parent.parent
 CANARY_WORD = "zyxwvcanary"
@@ -260,7 +260,7 @@ def test_the_guard_guards(tmp_path: Path) -> None:
 
 def test_unexpected_errors_tell_the_place_but_not_the_data() -> None:
     from tasks.core.errors import UnexpectedError
-    from tasks.runtime.errors import contained
+    from tasks.phases import contained
 
     @contained
     def analyse() -> None:

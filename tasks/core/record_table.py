@@ -1,4 +1,8 @@
-"""From the items of queries to the record table (paper §3.1, Algorithm 1)."""
+"""The record table: each query reduced to its set of attributes (paper §3.1, Algorithm 1).
+
+Of the attributes of one query that are similar one stands for all; queries that say the same are
+one form, forms with the same attributes share one set.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from tasks.core.arrays import take_ragged
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Readings
 from tasks.core.records import (
@@ -22,7 +27,6 @@ from tasks.core.records import (
     RecordTable,
     Strings,
 )
-from tasks.core.rows import take_rows
 from tasks.core.similarity.distances import concept_distances, paired_distances
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
@@ -73,11 +77,10 @@ def build_record_table(
     words, item_words = _vocabulary(readings.words(texts))
     forms = _forms(order, item_words, concepts, standing, offsets)
     sets, set_of_form = _distinct_sets(forms)
-    place_of_text = np.empty(len(texts), dtype=np.int32)
-    place_of_text[order] = np.arange(len(texts), dtype=np.int32)
-    form_of = place_of_text[text_of]
+    form_of_text = np.empty(len(texts), dtype=np.int32)
+    form_of_text[order] = np.arange(len(texts), dtype=np.int32)
+    form_of = form_of_text[text_of]
     canonical = np.lexsort((users, times, form_of))
-    identifiers = np.flatnonzero(concepts <= IDENTIFIER_CONCEPT)
     rows_of_text = np.bincount(text_of, minlength=len(texts))
     doubts = np.bincount(item_text[readings.in_doubt], minlength=len(texts))
     return RecordTable(
@@ -91,12 +94,15 @@ def build_record_table(
         words=words,
         fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
         in_doubt=int(doubts[text_of].sum()),
-        identifiers=np.bincount(
-            IDENTIFIER_CONCEPT - concepts[identifiers],
-            weights=rows_of_text[item_text[identifiers]],
-            minlength=len(KINDS),
-        ).astype(np.int64),
+        identifiers=_identifier_counts(concepts, rows_of_text[item_text]),
     )
+
+
+def _identifier_counts(concepts: Ints, mentioned: Longs) -> Longs:
+    """How many identifiers of each kind the log holds, given in how many rows each item stands."""
+    identifiers = np.flatnonzero(concepts <= IDENTIFIER_CONCEPT)
+    kinds, weights = IDENTIFIER_CONCEPT - concepts[identifiers], mentioned[identifiers]
+    return np.bincount(kinds, weights, minlength=len(KINDS)).astype(np.int64)
 
 
 def _vocabulary(said: list[str]) -> tuple[Strings, Ints]:
@@ -164,27 +170,29 @@ def _forms(
     """The items of all texts in canonical order."""
     lengths = np.diff(offsets)[order]
     new_offsets = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.repeat(offsets[order] - new_offsets[:-1], lengths) + np.arange(new_offsets[-1])
+    items = np.repeat(offsets[order] - new_offsets[:-1], lengths) + np.arange(new_offsets[-1])
     kinds = np.select(
         [concepts >= 0, concepts <= IDENTIFIER_CONCEPT], [ATTRIBUTE, IDENTIFIER], WORD
     )
     text = np.repeat(np.arange(len(order)), lengths)
-    own_standing = standing[places]
-    slots, attribute_offsets, attributes, weights = _slots(text, own_standing, len(order))
+    own_standing = standing[items]
+    ranks, attribute_offsets, attributes, weights = _distinct_attributes(
+        text, own_standing, len(order)
+    )
     return QueryForms(
         item_offsets=new_offsets.astype(np.int64),
-        item_words=item_words[places],
-        item_kinds=kinds[places].astype(np.int32),
-        item_concepts=np.maximum(concepts[places], NO_CONCEPT),
-        item_slots=slots,
+        item_words=item_words[items],
+        item_kinds=kinds[items].astype(np.int32),
+        item_concepts=np.maximum(concepts[items], NO_CONCEPT),
+        item_slots=ranks,
         attribute_offsets=attribute_offsets,
         attributes=attributes,
         weights=weights,
     )
 
 
-def _slots(text: Longs, standing: Ints, count: int) -> tuple[Ints, Longs, Ints, Ints]:
-    """Distinct attributes of each form, their weights, and the slot of each item."""
+def _distinct_attributes(text: Longs, standing: Ints, count: int) -> tuple[Ints, Longs, Ints, Ints]:
+    """Which attribute of its form stands for each item; the forms' attributes and their weights."""
     mentions = np.flatnonzero(standing >= 0)
     keys = text[mentions] * (int(standing.max(initial=0)) + 1) + standing[mentions]
     _, first, inverse, weights = np.unique(
@@ -192,9 +200,9 @@ def _slots(text: Longs, standing: Ints, count: int) -> tuple[Ints, Longs, Ints, 
     )
     attribute_text = text[mentions][first]
     offsets = np.searchsorted(attribute_text, np.arange(count + 1)).astype(np.int64)
-    slots = np.full(len(standing), -1, dtype=np.int32)
-    slots[mentions] = inverse - offsets[text[mentions]]
-    return slots, offsets, standing[mentions][first], weights.astype(np.int32)
+    ranks = np.full(len(standing), -1, dtype=np.int32)
+    ranks[mentions] = inverse - offsets[text[mentions]]
+    return ranks, offsets, standing[mentions][first], weights.astype(np.int32)
 
 
 def _distinct_sets(forms: QueryForms) -> tuple[AttributeSets, Ints]:
@@ -206,5 +214,5 @@ def _distinct_sets(forms: QueryForms) -> tuple[AttributeSets, Ints]:
     is_new = np.array([a != b for a, b in pairwise([b"", *rows])], dtype=np.bool_)
     set_of_form = np.full(len(forms), -1, dtype=np.int32)
     set_of_form[filled] = np.cumsum(is_new) - 1
-    set_offsets, places = take_rows(offsets, filled[is_new])
-    return AttributeSets(offsets=set_offsets, concepts=attributes[places]), set_of_form
+    set_offsets, members = take_ragged(offsets, filled[is_new])
+    return AttributeSets(offsets=set_offsets, concepts=attributes[members]), set_of_form

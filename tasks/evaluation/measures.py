@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import group_by, people_per_label, ragged_of, take_ragged
 from tasks.core.clustering.problem import medoids
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.figures import ordered_points
@@ -27,7 +27,6 @@ from tasks.core.measures.quality import (
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
 from tasks.core.records import NO_TIME, TIME_NONE, Clusters, Floats, Ints, Longs, Release
-from tasks.core.rows import compress, group_by, take_rows
 from tasks.evaluation.method import Material, Outcome
 
 Point = tuple[float, float]
@@ -87,7 +86,7 @@ def as_release(outcome: Outcome) -> Release:
         classes.setdefault(tuple(own.tolist()), len(classes)) if len(own) else -1
         for own in outcome.published
     ]
-    offsets, concepts = compress(list(classes))
+    offsets, concepts = ragged_of(list(classes))
     return Release(
         class_of=np.array([*class_of_group, -1], dtype=np.int32)[outcome.labels],
         term_offsets=offsets,
@@ -181,8 +180,8 @@ def group_losses(material: Material, outcome: Outcome) -> GroupLosses:
 def _costs(material: Material, forms: Longs, labels: Longs, published: Sequence[Ints]) -> Floats:
     """Cost of one record of each form if the set of its label is published."""
     offsets, attributes, weights = form_attributes(material.table, forms)
-    set_offsets, concepts = compress(published)
-    published_offsets, places = take_rows(set_offsets, labels)
+    set_offsets, concepts = ragged_of(published)
+    published_offsets, places = take_ragged(set_offsets, labels)
     losses = row_losses(
         material.taxonomy,
         (offsets, attributes),

@@ -17,9 +17,9 @@ from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, freeze
-from tasks.core.runs import Run, here
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.pairs import SetPairs
+from tasks.core.starmap import Starmap, serial
 from tasks.core.taxonomy import Taxonomy
 
 WITHHELD = -1
@@ -46,7 +46,7 @@ class Material:
     threshold: float = 0.8
     distance: Distance = "jaccard"
     inclusive: bool = False
-    run: Run = here
+    run: Starmap = serial
     known: dict[tuple[str, int], Clusters] = field(default_factory=dict, repr=False)
 
     def problem(self, k: int) -> Problem:

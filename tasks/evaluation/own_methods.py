@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.clusters import cluster_as_printed
+from tasks.core.arrays import group_by
 from tasks.core.clustering.methods import CLUSTERINGS
+from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.records import Clusters
 from tasks.core.redaction.paper import replacements
-from tasks.core.rows import group_by
 from tasks.evaluation.method import (
     Material,
     Method,

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
+from tasks.core.arrays import take_ragged
 from tasks.core.records import Floats, Ints
-from tasks.core.rows import take_rows
 from tasks.evaluation.method import Material
 
 DIRECTIONS: Final = 8
@@ -90,7 +90,7 @@ def coordinates(material: Material) -> Floats:
     table, taxonomy = material.table, material.taxonomy
     concepts = table.sets.concepts
     above = taxonomy.ancestor_matrix(concepts, inclusive=True)
-    offsets, _ = take_rows(table.sets.offsets, np.arange(len(table.sets)))
+    offsets, _ = take_ragged(table.sets.offsets, np.arange(len(table.sets)))
     ones = np.ones(len(concepts), dtype=np.float32)
     sums = csr_matrix((ones, np.arange(len(concepts)), offsets)) @ above
     directions = min(DIRECTIONS, min(sums.shape) - 1)

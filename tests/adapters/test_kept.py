@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from tasks.core.detection.readings import Item, Readings, pack_readings
-from tasks.core.digests import byte_keys, row_keys
-from tasks.core.records import AttributeSets, Longs, RecordTable
-from tasks.core.similarity.concepts import measure_concepts
-from tasks.core.similarity.pairs import least_set_pairs
-from tasks.core.taxonomy import Taxonomy
-from tasks.runtime import kept_pairs, kept_readings
 from tasks.runtime.cache import BlobCache
 from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
 from tasks.runtime.kept_readings import KeptReadings
-from tasks.runtime.kept_set_pairs import Compare, KeptSetPairs
+from tasks.runtime.kept_set_pairs import KeptSetPairs
+
+from tasks.core.detection.readings import Item, Readings, pack_readings
+from tasks.core.digests import byte_keys, row_keys
+from tasks.core.records import AttributeSets, Longs
+from tasks.core.similarity.concepts import measure_concepts
+from tasks.core.similarity.pairs import least_set_pairs
+from tasks.runtime import kept_pairs, kept_readings
 from tests.random_logs import spans, tables
 
 ROOMY = 10**9
@@ -221,17 +220,10 @@ def prefix(sets: AttributeSets, chosen: Sequence[int]) -> AttributeSets:
     return AttributeSets(offsets, np.concatenate([*rows, np.zeros(0, np.int32)]))
 
 
-def comparing(sets: AttributeSets, similar: Any) -> Compare:
-    """The comparison of these sets, told what is known and what is new."""
-    return lambda known, new: least_set_pairs(
-        sets, similar, distance="jaccard", known=known, new=new
-    )
-
-
 @CASES
 @given(case=tables(least=2), data=st.data())
 def test_least_pairs_of_a_growing_log(
-    make_cache: Callable[[], BlobCache], case: tuple[Taxonomy, RecordTable], data: st.DataObject
+    make_cache: Callable[[], BlobCache], case: tuple, data: st.DataObject
 ) -> None:
     taxonomy, table = case
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
@@ -243,8 +235,12 @@ def test_least_pairs_of_a_growing_log(
             chosen |= data.draw(st.sets(st.integers(0, len(table.sets) - 1)))
         sets = prefix(table.sets, sorted(chosen))
         in_classes = distances.in_classes(sets)
+
+        compare = partial(least_set_pairs, in_classes, similar, distance="jaccard")
         keys = row_keys(sets.offsets, sets.concepts, SECRET)
-        found, counts = KeptSetPairs(cache, "measure").read(keys, comparing(in_classes, similar))
+        found, counts = KeptSetPairs(cache, "measure").read(
+            keys, lambda known, new, compare=compare: compare(known=known, new=new)
+        )
         cold = least_set_pairs(in_classes, similar, distance="jaccard")
         for name in ("left", "right", "scores"):
             assert np.array_equal(getattr(found, name), getattr(cold, name)), name

@@ -8,7 +8,8 @@ import numpy as np
 
 from tasks.core.records import RecordTable
 from tasks.core.similarity.concepts import measure_concepts
-from tasks.core.similarity.costs import SetCosts, dataset_centre
+from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import least_set_pairs
 from tasks.core.taxonomy import Taxonomy
 from tasks.evaluation.method import Material, Outcome

@@ -23,7 +23,7 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / "release.tsv"
     write_tsv(path, case)
-    users, sets = np.array(case.users, dtype=np.int64), np.array(case.sets, dtype=np.int32)
+    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
     save_people(vault, path, People(users, sets, np.arange(len(users)), case.promise))
     (folder / "rejects.tsv").touch()
     register(vault, folder, path, "made")

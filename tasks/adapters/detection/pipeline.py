@@ -1,9 +1,9 @@
-"""The text pipeline: queries to items, with spaCy (the only door to spaCy).
+"""The text pipeline: from queries to their attributes and identifiers (paper §3.1), with spaCy.
 
-No trained English model can be taken from a package registry, so the default is a blank pipeline
-with our own components: a tokenizer for queries, the identifier recognisers, and the attribute
-finder with WordNet's lexicon as tagger. If the user names a trained pipeline they have, its
-tags and the persons it finds are used too.
+This is the only door to spaCy. No trained English model can be taken from a package registry, so
+the default is a blank pipeline with our own components: a tokenizer for queries, the identifier
+recognisers, and the attribute finder with WordNet's lexicon as tagger. If the user names a trained
+pipeline they have, its tags and the persons it finds are used too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 import spacy
 from spacy.lang.en import English
-from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.language import Language
 from spacy.symbols import NOUN, PROPN, VERB
 from spacy.tokenizer import Tokenizer
@@ -25,12 +24,12 @@ from tasks.adapters.detection.identifiers import IdentifierFinder
 from tasks.core.detection.attributes import AttributeFinder, Tag
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.lexicon import lexical_key
-from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Readings, pack_readings
+from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Offsets, Readings, pack_readings
 from tasks.core.errors import UsageError
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
-STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
+
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
 _PREFIX = re.compile(r"^[^\w]")
@@ -61,21 +60,21 @@ class AttributeComponent:
 
     def __call__(self, doc: Doc) -> Doc:
         items: list[Item] = []
-        places: list[tuple[int, int]] = []
+        offsets: list[Offsets] = []
         for kind, tokens in _runs(doc, doc.user_data[IDENTIFIERS]):
-            keys, tags = self._words(tokens, places)
+            keys, tags = self._words(tokens, offsets)
             if kind and keys:
                 concept = IDENTIFIER_CONCEPT + 1 - kind
                 items.append(Item(" ".join(keys), concept, length=len(keys)))
             else:
                 items.extend(self.finder.items(keys, tags))
-        doc.user_data[READING] = places, items
+        doc.user_data[READING] = offsets, items
         return doc
 
     def _words(
-        self, tokens: Iterable[Token], places: list[tuple[int, int]]
+        self, tokens: Iterable[Token], offsets: list[Offsets]
     ) -> tuple[list[str], list[Tag]]:
-        """Keys and tags of the tokens that are words; where each stands is added to `places`."""
+        """Keys and tags of the tokens that are words; where each stands is added to `offsets`."""
         keys: list[str] = []
         tags: list[Tag] = []
         for token in tokens:
@@ -86,7 +85,7 @@ class AttributeComponent:
             if key:
                 start = token.idx
                 keys.append(key)
-                places.append((start, start + len(text)))
+                offsets.append((start, start + len(text)))
                 tags.append(_TAGS.get(token.pos, "other"))
         return keys, tags
 
@@ -98,7 +97,7 @@ def _word_key(token: str) -> str:
 
 
 def _runs(doc: Doc, spans: Sequence[tuple[int, int, str]]) -> Iterable[tuple[int, Iterable[Token]]]:
-    """Stretches of tokens that belong to an identifier of one kind (from 1 on), or to none (0)."""
+    """Runs of tokens that belong to an identifier of one kind (from 1 on), or to none (0)."""
     if not spans:
         return [(0, doc)]
     kinds = bytearray(len(doc.text))

@@ -6,19 +6,31 @@ not among them, for it clusters records by their least distant pairs and not set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
 
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import Between
-from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
 from tasks.core.clustering.problem import Problem
-from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.records import Ints
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 
-Clustering = Callable[[Problem, Run, Sequence[Between] | None], Ints]
-"""Label of each set of a problem; its blocks run as told, their costs come from the sources."""
+
+class Clustering(Protocol):
+    """Label of each set of a problem; its blocks are done by the starmap, their costs come from
+    the sources."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        starmap: Starmap = ...,
+        sources: Sequence[Between] | None = ...,
+        *,
+        sets_per_block: int = ...,
+    ) -> Ints: ...
+
+
 CLUSTERINGS: Final[Mapping[str, Clustering]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,

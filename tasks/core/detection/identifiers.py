@@ -57,8 +57,8 @@ def fold(text: str) -> tuple[str, Sequence[int]]:
     """
     if text.isascii():
         return text, range(len(text) + 1)
-    kept = [(plain, at) for at, char in enumerate(text) if (plain := _plain(char))]
-    return "".join(plain for plain, _ in kept), [*(at for _, at in kept), len(text)]
+    shown = [(plain, at) for at, char in enumerate(text) if (plain := _plain(char))]
+    return "".join(plain for plain, _ in shown), [*(at for _, at in shown), len(text)]
 
 
 @lru_cache(maxsize=4096)

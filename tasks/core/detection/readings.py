@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tasks.core.arrays import joined_offsets, take_ragged
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.records import Flags, Ints, Longs, Strings, freeze
-from tasks.core.rows import joined_offsets, take_rows
 
 IDENTIFIER_CONCEPT = -2
 """Marks an item as an identifier on its way from the text pipeline to the record table.
@@ -91,8 +91,8 @@ class Readings:
 
     def take(self, chosen: Longs) -> Readings:
         """The readings of some of the texts, in the order given."""
-        token_offsets, tokens = take_rows(self.token_offsets, chosen)
-        item_offsets, items = take_rows(self.item_offsets, chosen)
+        token_offsets, tokens = take_ragged(self.token_offsets, chosen)
+        item_offsets, items = take_ragged(self.item_offsets, chosen)
         return Readings(
             token_offsets,
             self.starts[tokens],

@@ -7,9 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import people_per_label, split_ragged
 from tasks.core.records import Clusters, Ints
-from tasks.core.rows import split_rows
 from tasks.evaluation.method import (
     WITHHELD,
     Material,
@@ -60,14 +59,14 @@ def _everything_to_the_root(material: Material, k: int) -> Outcome:
 def _dropping(material: Material, k: int) -> Outcome:
     table = material.table
     people = people_per_label(table.set_of, table.users, len(table.sets))
-    rows = split_rows(table.sets.offsets, table.sets.concepts)
+    rows = split_ragged(table.sets.offsets, table.sets.concepts)
     held_by = zip(rows, people.tolist(), strict=True)
     return published_by_sets(material, [row if held >= k else None for row, held in held_by])
 
 
 def _untouched(material: Material, k: int) -> Outcome:
     sets = material.table.sets
-    return published_by_sets(material, split_rows(sets.offsets, sets.concepts))
+    return published_by_sets(material, split_ragged(sets.offsets, sets.concepts))
 
 
 RANDOM: Final = Method(

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
+from tasks.core.arrays import split_ragged
 from tasks.core.records import Ints, RecordTable
-from tasks.core.rows import split_rows
 from tasks.core.taxonomy import Taxonomy
 from tasks.evaluation.method import Material, Method, Outcome, published_by_sets
 
@@ -28,7 +28,7 @@ NOTHING: Final = 2**31
 
 def _generalise(m: int, material: Material, k: int) -> Outcome:
     table = material.table
-    sets = [row.tolist() for row in split_rows(table.sets.offsets, table.sets.concepts)]
+    sets = [row.tolist() for row in split_ragged(table.sets.offsets, table.sets.concepts)]
     recoding = Recoding(sets, people_of_sets(table), material.taxonomy, k)
     recoding.generalise_items()
     if m == 2:

@@ -12,23 +12,21 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
-from tasks.core.clustering.between import nearest_squares
-from tasks.core.clustering.blocks import Between, compared_sets, cut, in_blocks
-from tasks.core.clustering.mdav import mdav, mdav_labels
-from tasks.core.clustering.problem import Problem, clusters_of
-from tasks.core.clustering.spaces import SetSpace, UserSizes
+from tasks.core.arrays import owners, take_ragged
+from tasks.core.clustering.blocks import Between, compared_sets, cut_into_blocks, in_blocks
+from tasks.core.clustering.mdav import SetSpace, mdav, mdav_labels
+from tasks.core.clustering.problem import Problem, UserSizes, clusters_of
 from tasks.core.errors import UsageError
 from tasks.core.records import Floats, Ints, Longs, RecordTable
-from tasks.core.rows import owners, take_rows
-from tasks.core.similarity.costs import Costs, SetCosts
+from tasks.core.similarity.costs import Costs, SetCosts, nearest_squares
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 
 try:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 except ModuleNotFoundError:
-    missing = "a comparison of methods needs rapidfuzz: pip install 'logveil[compare]'"
-    raise UsageError(missing) from None
+    message = "a comparison of methods needs rapidfuzz: pip install 'logveil[compare]'"
+    raise UsageError(message) from None
 
 
 def _syntactic(material: Material, k: int) -> Outcome:
@@ -72,7 +70,7 @@ SYNTACTIC: Final = Method(
 def _semantic(material: Material, k: int) -> Outcome:
     problem = material.problem(k)
     shares, matrix = recurrences(material), material.distances.matrix
-    blocks = cut(problem) if problem.solvable else []
+    blocks = cut_into_blocks(problem) if problem.solvable else []
     sources = [_Given(shares[_compared(problem, block)], matrix) for block in blocks]
     labels = in_blocks(problem, _cluster_block, material.run, sources)
     return published_by_clusters(material, clusters_of(material.table, labels, problem))
@@ -132,7 +130,7 @@ def _mentions(table: RecordTable) -> Floats:
     """How often each attribute of each set is mentioned, in the order of the sets' values."""
     forms = np.flatnonzero(table.set_of_form >= 0)
     records = np.bincount(table.form_of, minlength=len(table.forms))[forms]
-    offsets, places = take_rows(table.forms.attribute_offsets, forms)
+    offsets, places = take_ragged(table.forms.attribute_offsets, forms)
     # Forms of one set list their attributes in the same order.
     within = np.arange(len(places)) - offsets[owners(offsets)]
     values = table.sets.offsets[table.set_of_form[forms[owners(offsets)]]] + within
