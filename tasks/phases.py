@@ -26,16 +26,15 @@ from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.detection.readings import distinct_texts
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.errors import NothingToRelease, VerificationFailed
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Clusters, Longs, QueryLog, RecordTable, Release
-from tasks.core.redaction.paper import redact_as_printed
+from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms
 from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
-from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
 from tasks.core.starmap import Starmap, serial
@@ -248,7 +247,7 @@ def _redacted(
         return redact_as_printed(
             table, clusters, comparison.distances, taxonomy, threshold=settings.threshold
         )
-    sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive)
+    sets = generalise(members_of(table, clusters.labels), taxonomy, inclusive=settings.inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=settings.inclusive)
     return redact_by_terms(table, speaking, published, k=settings.k)

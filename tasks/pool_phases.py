@@ -15,8 +15,8 @@ from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
 from tasks.core.errors import BadLog, InputError
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.verification.union import union_promise
@@ -58,7 +58,7 @@ def settle_pool(
 ) -> Settlement:
     """Find a place for each record: in a published cluster, in a new one, or nowhere yet."""
     taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
-    rows = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
+    rows = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
     return settle(
         table,
         clusters,

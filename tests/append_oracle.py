@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
@@ -62,7 +62,7 @@ class SlowPool:
         labels = np.full(len(self.table), -1, dtype=np.int32)
         labels[[r for unit in units for r in self.records[unit]]] = 0
         members = members_of(self.table, labels)
-        return publish_sets(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
+        return generalise(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
 
 
 def slow_settle(

@@ -18,8 +18,8 @@ from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.detection.readings import Readings, normalise
 from tasks.core.detection.topics import map_topics
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
@@ -120,7 +120,7 @@ class Edition:
         distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
         problem = problem_of(table, distances, taxonomy, k=self.k, l=self.l)
         clusters = clusters_of(table, adaptive_labels(problem), problem)
-        sets = publish_sets(members_of(table, clusters.labels), taxonomy)
+        sets = generalise(members_of(table, clusters.labels), taxonomy)
         return settle(
             table, clusters, sets, self.published, taxonomy, inclusive=False, k=self.k, l=self.l
         )

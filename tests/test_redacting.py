@@ -23,7 +23,7 @@ from tasks.runtime.shared_files import SharedFiles
 from tasks.runtime.workers import blocks_run
 from tasks.settings import SAMPLE_LOG, Settings
 from tasks.workbench import Workbench
-from tests.core.test_redaction_parts import as_a_whole, differences
+from tests.core.redaction.test_parts import as_a_whole, differences
 from tests.test_shards import Here
 
 

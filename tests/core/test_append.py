@@ -17,8 +17,8 @@ from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.append.redact import KAnonymous, clusters_in_use, redact_pool
 from tasks.core.append.settle import Settlement, settle
 from tasks.core.arrays import split_ragged
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy
 from tests.append_oracle import graded_cost, slow_settle
@@ -76,7 +76,7 @@ def case_of(
     )
     rows: list[Ints] = []
     if clusters.count:
-        rows = publish_sets(members_of(table, dense), taxonomy, inclusive=inclusive)
+        rows = generalise(members_of(table, dense), taxonomy, inclusive=inclusive)
     old = [np.array(sorted(row), dtype=np.int32) for row in published]
     return Case(taxonomy, table, clusters, rows, old, inclusive, k, l)
 
@@ -149,9 +149,7 @@ def test_new_clusters_publish_what_suits_those_who_are_left(case: Case) -> None:
     if count:
         labels = np.where(settled.labels >= 0, settled.labels - settled.known, -1)
         labels = np.maximum(labels, -1).astype(np.int32)
-        found = publish_sets(
-            members_of(case.table, labels), case.taxonomy, inclusive=case.inclusive
-        )
+        found = generalise(members_of(case.table, labels), case.taxonomy, inclusive=case.inclusive)
         assert [row.tolist() for row in found] == [row.tolist() for row in settled.new_rows]
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import ragged_of, sums_by
-from tasks.core.generalisation.lineage import Lineage
+from tasks.core.generalisation.members import Lineage
 from tasks.core.measures.losses import row_losses
 from tasks.core.records import AttributeSets, Floats, Ints, Longs, freeze
 from tasks.core.similarity.distances import concept_distances

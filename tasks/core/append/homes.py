@@ -9,8 +9,8 @@ import numpy as np
 from tasks.core.append.fits import paired_costs
 from tasks.core.append.pool import NOWHERE, Pool
 from tasks.core.arrays import ragged_of, take_ragged
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, freeze
 
 
@@ -69,6 +69,6 @@ def _published_anew(
     number = np.full(len(rows) + 1, NOWHERE, dtype=np.int32)
     number[held] = np.arange(len(held), dtype=np.int32)
     members = members_of(pool.table, number[pool.of_records(labels)])
-    found = publish_sets(members, pool.taxonomy, inclusive=pool.inclusive)
+    found = generalise(members, pool.taxonomy, inclusive=pool.inclusive)
     anew = dict(zip(held.tolist(), found, strict=True))
     return tuple(anew.get(label, row) for label, row in enumerate(rows))

@@ -9,9 +9,9 @@ import numpy as np
 
 from tasks.core.append.settle import Settlement
 from tasks.core.records import Clusters, Ints, RecordTable, Release
+from tasks.core.redaction.by_record import redact_by_terms
 from tasks.core.redaction.published import place_attributes
 from tasks.core.redaction.strict import redact_strictly
-from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.taxonomy import Taxonomy
 
 KAnonymous = Literal["strict", "terms"]
