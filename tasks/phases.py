@@ -36,7 +36,7 @@ from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
-from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.similarity.pairs import SetPairs, least_set_pairs, parts_of_pairs
 from tasks.core.starmap import Starmap, serial
 from tasks.core.verification.clauses import Promise
 from tasks.redacting import FEWEST_SHARDS, redact_in_shards
@@ -130,7 +130,7 @@ def compare(
     distances, attributes = _concept_distances(settings, memory, table)
     if settings.method == "paper":
         with running_shards(settings.workers) as run:
-            seen = watched(run, shards_of_pairs(len(table.sets)), progress)
+            seen = watched(run, parts_of_pairs(len(table.sets)), progress)
             pairs, records = _set_pairs(settings, memory, table, distances, seen)
         return Comparison(distances, pairs, None, attributes, records)
     taxonomy = wordnet(settings.store).taxonomy
@@ -172,7 +172,7 @@ def _set_pairs(
     return KeptSetPairs(memory.cache, way).read(
         keys,
         lambda known, new: least_set_pairs(
-            sets, similar, distance=settings.distance, known=known, new=new, run=run
+            sets, similar, distance=settings.distance, known=known, new=new, starmap=run
         ),
     )
 

@@ -11,12 +11,12 @@ import numpy as np
 from tasks.adapters.provenance import People, load_people
 from tasks.adapters.release_files import Draft
 from tasks.adapters.verifier import read_release, verify_union
-from tasks.core.append.intersection import PublishedRecords, intersection_risk
-from tasks.core.append.redact import KAnonymous, redact_pool
-from tasks.core.append.settle import Settlement, settle
+from tasks.core.append.assignment import Assignment, assign
+from tasks.core.append.redaction import KAnonymous, redact_pool
 from tasks.core.errors import BadLog, InputError
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
+from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.records import Clusters, Ints, Longs, QueryLog, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.verification.union import union_promise
@@ -55,11 +55,11 @@ def read_pool(
 @contained
 def settle_pool(
     settings: Settings, table: RecordTable, clusters: Clusters, state: EditionState
-) -> Settlement:
+) -> Assignment:
     """Find a place for each record: in a published cluster, in a new one, or nowhere yet."""
     taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
     rows = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
-    return settle(
+    return assign(
         table,
         clusters,
         rows,
@@ -72,7 +72,7 @@ def settle_pool(
 
 
 @contained
-def redact(settings: Settings, table: RecordTable, settlement: Settlement) -> Release:
+def redact(settings: Settings, table: RecordTable, settlement: Assignment) -> Release:
     """What each record publishes now; possibly nothing of any."""
     from tasks.adapters.detection.identifiers import load_identifier_finder
 

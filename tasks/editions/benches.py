@@ -14,9 +14,8 @@ from tasks import phases, pool_phases
 from tasks.adapters import release_files
 from tasks.adapters.provenance import release_key
 from tasks.adapters.report.report import write_report
-from tasks.core.append.centroids import with_centroids
-from tasks.core.append.redact import clusters_in_use
-from tasks.core.append.settle import Settlement
+from tasks.core.append.assignment import Assignment
+from tasks.core.append.redaction import clusters_in_use, with_centroids
 from tasks.core.errors import BadLog, InputError
 from tasks.core.records import Clusters, Longs, QueryLog, Release
 from tasks.core.similarity.costs import SetCosts
@@ -211,7 +210,7 @@ class AppendBench(EditionBench):
             self.settings, self.memory, self.files, self.state.waiting, self.progress
         )
 
-    def _cluster(self) -> Settlement:
+    def _cluster(self) -> Assignment:
         clusters: Clusters = super()._cluster()
         table = self.result("analyse")
         return pool_phases.settle_pool(self.settings, table, clusters, self.state)
@@ -233,7 +232,7 @@ class AppendBench(EditionBench):
         )
 
     def _edition_facts(self) -> dict[str, Any]:
-        settlement: Settlement = self.result("cluster")
+        settlement: Assignment = self.result("cluster")
         joined = (settlement.labels >= 0) & (settlement.labels < settlement.known)
         return {
             **super()._edition_facts(),

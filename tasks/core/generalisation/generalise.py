@@ -27,8 +27,8 @@ from tasks.core.generalisation.search import (
     marks_of,
     search_candidates,
 )
-from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import Taxonomy
 
 MOST_MEDOIDS = 16

@@ -17,9 +17,9 @@ from tasks.core.arrays import ragged_of, take_ragged
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import Members, members_of
 from tasks.core.measures.counts import cluster_sizes
-from tasks.core.measures.losses import row_losses
-from tasks.core.measures.quality import form_attributes, percent_of
+from tasks.core.measures.information_loss import form_attributes, percent_of
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable
+from tasks.core.similarity.nearest import row_losses
 from tasks.core.taxonomy import Taxonomy
 
 SEED = 4

@@ -21,8 +21,8 @@ from tasks.core.arrays import (
     ragged_of,
     take_ragged,
 )
-from tasks.core.measures.losses import nearest_values
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Floats, Ints, Longs, RecordTable, freeze
+from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import Taxonomy
 
 NO_CLUSTER = -1

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tasks.core.arrays import ragged_of
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import Members, members_of
-from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Ints, RecordTable
+from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
 from tests.oracles import concept_distance
 from tests.strategies import clustered, logs, mini_taxonomy

@@ -1,4 +1,6 @@
-"""What each record loses and what is made up when a set is published for it (Eq. 11–13)."""
+"""The nearest concepts of paired sets: what is lost and what is made up if one set is published for
+the other (Eq. 11–13).
+"""
 
 from __future__ import annotations
 
