@@ -36,7 +36,7 @@ Every method gets the same records and k, and is measured by the same loss and r
 and names of methods only.
 
 in --out: comparison.html (tables and figures on one page), comparison.json (all numbers),
-figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.png and .svg)
+figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.svg)
 
 exit codes: 0 compared; 2 wrong usage or settings; 3 input cannot be read or output cannot be
 written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anything else
@@ -85,11 +85,13 @@ def compare_all(
     settings: Settings, screen: Screen, run_part: Callable[[Comparing, str], object]
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
-    from tasks.evaluation.comparison import Comparing
-    from tasks.runtime.workers import running_blocks
 
-    with running_blocks(settings.workers) as run:
-        comparing = Comparing(settings, screen.progress, run)
+    from tasks.evaluation.comparison import Comparing
+    from tasks.runtime.executor import READY_SECONDS, LocalExecutor
+
+    executor = LocalExecutor(settings.workers)
+    with executor.running(READY_SECONDS) as run:
+        comparing = Comparing(settings, executor, screen.progress, run)
         for part in comparing.parts:
             heed_interrupts()
             with screen.phase(part):

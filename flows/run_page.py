@@ -22,7 +22,7 @@ from prefect.artifacts import (
 )
 
 from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
-from tasks.adapters.report.pictures import standalone_pictures
+from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, promise_of, verdict_of
 
 SECONDS_BETWEEN: Final = 2.0

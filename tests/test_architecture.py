@@ -40,7 +40,7 @@ DOORS = {
     "dask": {"flows/dask_engine.py"},
     "distributed": {"flows/dask_engine.py"},
     "rapidfuzz": {"tasks/evaluation/baselines/microaggregation.py"},
-    "matplotlib": {"tasks/evaluation/pages/canvas.py", "tasks/evaluation/pages/figures.py"},
+    "jinja2": {"tasks/adapters/pages/page.py"},
     "anonypyx": {"tasks/evaluation/peers.py"},
 }
 IMPURE_CALLS = {"open", "print", "input"}

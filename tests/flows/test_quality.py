@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.measuring import measure
+from tasks.workbench import Workbench
 
 from flows import sample
 from tasks import phases
@@ -20,9 +22,7 @@ from tasks.core.arrays import split_ragged
 from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
-from tasks.measuring import measure
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95

@@ -13,6 +13,7 @@ import numpy as np
 from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.measures.risk import raw_success, released_success
+from tasks.core.measures.schema import CountSections
 from tasks.core.records import (
     ATTRIBUTE,
     Clusters,
@@ -27,7 +28,7 @@ from tasks.core.records import (
 
 def count_release(
     log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
-) -> dict[str, Any]:
+) -> CountSections:
     """Records, users, words and clusters, before and after."""
     published = int(release.published.sum())
     return {

@@ -25,8 +25,8 @@ try:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 except ModuleNotFoundError:
-    missing = "a comparison of methods needs rapidfuzz: pip install 'logveil[compare]'"
-    raise UsageError(missing) from None
+    message = "a comparison of methods needs rapidfuzz: pip install 'logveil[compare]'"
+    raise UsageError(message) from None
 
 
 def _syntactic(material: Material, k: int) -> Outcome:
