@@ -1,6 +1,6 @@
 """All methods on one log: the parts of a comparison, in their order.
 
-They know nothing of Prefect: `comparison_steps` wraps each part as a task.
+They know nothing of Prefect: `steps` wraps each part as a task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tasks.core.errors import NothingToRelease
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import RecordTable
 from tasks.core.starmap import Starmap, serial
-from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.catalogue import METHODS, OURS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.page import write_comparison
@@ -40,11 +40,10 @@ KS: Final = (2, 3, 5, 10, 20, 50)
 FIRST: Final = ("read", "analyse", "compare")
 LAST: Final = ("peers", "draw")
 RISKS: Final = {"mean": "risk", "worst": "worst_risk"}
-OURS: Final = "adaptive"
 Result = TypeVar("Result")
 
 
-class Comparing:
+class MethodComparison:
     """One comparison: `make` each of `parts` in turn; the last writes everything."""
 
     def __init__(
@@ -60,18 +59,17 @@ class Comparing:
         self._peers: list[dict[str, Any]] = []
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        return (*FIRST, *(method.name for method in METHODS), *LAST)
+    def parts(self) -> dict[str, Callable[[], str]]:
+        """What makes each part, by its name, in their order."""
+        return {
+            **{name: partial(self._prepare, name) for name in FIRST},
+            **{method.name: partial(self._try, method) for method in METHODS},
+            **dict(zip(LAST, (self._try_peers, self._write), strict=True)),
+        }
 
     def make(self, part: str) -> str:
         """Make one part; returns what to say of it, in counts."""
-        if part in FIRST:
-            return self._prepare(part)
-        if part == "peers":
-            return self._try_peers()
-        if part == "draw":
-            return self._write()
-        return self._try(next(method for method in METHODS if method.name == part))
+        return self.parts[part]()
 
     @contained
     def _prepare(self, part: str) -> str:
