@@ -28,7 +28,7 @@ import yaml
 
 from deployments.site import HOST, ROOT, Site
 from tasks.core.errors import InputError, UsageError
-from tasks.runtime.private_files import write_private
+from tasks.runtime.files import write_private
 
 START_SECONDS: Final = 180
 """So long a server may take to answer first; on a fresh home it makes its database."""

@@ -24,7 +24,7 @@ import platformdirs
 
 from flows.process import PREFECT_DEFAULTS
 from tasks.core.errors import UsageError
-from tasks.runtime.private_files import make_private
+from tasks.runtime.files import make_private
 
 ROOT: Final = Path(__file__).parent.parent
 POOL: Final = "logveil"

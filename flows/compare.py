@@ -86,10 +86,11 @@ def compare_all(
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
     from tasks.evaluation.comparison import MethodComparison
-    from tasks.runtime.workers import running_blocks
+    from tasks.runtime.executor import READY_SECONDS, LocalExecutor
 
-    with running_blocks(settings.workers) as run:
-        comparison = MethodComparison(settings, screen.progress, run)
+    executor = LocalExecutor(settings.workers)
+    with executor.running(READY_SECONDS) as run:
+        comparison = MethodComparison(settings, executor, screen.progress, run)
         for part in comparison.parts:
             heed_interrupts()
             with screen.phase(part):

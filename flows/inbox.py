@@ -105,9 +105,11 @@ def _order(options: argparse.Namespace) -> Order:
 def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
     if bare:
         from flows.batches import InboxRun
-        from flows.release import BareRunner
+        from flows.release import Phases
+        from tasks.runtime.executor import LocalExecutor
 
-        return InboxRun(order, BareRunner(), screen).run()
+        executor = LocalExecutor(order.settings.workers)
+        return InboxRun(order, executor, lambda: Phases(screen)).run()
     screen.say(prepare_prefect(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
     from flows.anonymise import anonymise_inbox, shown_on
     from flows.batches import FilesPutAside, Outcome

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from flows.cli import (
     add_release_options,
@@ -23,6 +23,7 @@ from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
 
 if TYPE_CHECKING:
     from flows.display import Screen
+    from tasks.core.measures.schema import FinalMeasures
     from tasks.settings import Settings
 
 REMAINS: Final = "nothing was published; what was read and compared is kept for the next run"
@@ -66,14 +67,14 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     measures = _release(settings, screen, bare=options.bare)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
-    screen.summary(measures, settings.out)
+    screen.summary(dict(measures), settings.out)
     return 0
 
 
 def _prepare_workers(settings: Settings) -> None:
     """Let workers begin to import what they need while this process does the same."""
     from tasks.adapters.logs.paths import total_size
-    from tasks.runtime.workers import IMPORTED_ON_DASK, prepare_workers
+    from tasks.runtime.executor import IMPORTED_ON_DASK, prepare_workers
 
     if settings.runner == "dask":
         if not settings.dask_address:
@@ -83,12 +84,15 @@ def _prepare_workers(settings: Settings) -> None:
         prepare_workers()
 
 
-def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
+def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures:
     if bare:
-        from flows.release import BareRunner, make_release
-        from tasks.workbench import Workbench
+        from flows.release import Phases, make_release
+        from tasks.phases.job import Job
+        from tasks.phases.publish import InFolder
+        from tasks.runtime.executor import LocalExecutor
 
-        return make_release(Workbench(settings, screen.progress), BareRunner(), screen)
+        job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
+        return make_release(job, InFolder(Path(settings.out)), Phases(screen))
     screen.say(prepare_prefect(lambda: leave_at_once([Path(settings.out)], REMAINS)))
     from flows.anonymise import anonymise, shown_on
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.detection.pipeline import STOPS, build_pipeline, read_texts
+from tasks.adapters.public_data import stop_words
+from tasks.adapters.detection.pipeline import build_pipeline, read_texts
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.release_files import COLUMNS, render_classes
 from tasks.adapters.wordnet import WordNet
@@ -56,7 +57,7 @@ class Log:
             self.users[rows],
             self.times[rows],
             self.taxonomy,
-            stop_words=STOPS,
+            stop_words=stop_words(),
             threshold=0.8,
             inclusive=False,
         )

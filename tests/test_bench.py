@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tasks.workbench import PHASES
+
 from tests.bench import ratios
 from tests.bench.__main__ import main
 from tests.bench.limits import Claim, judged_limits

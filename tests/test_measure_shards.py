@@ -12,8 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tasks.measuring import measure
+from tasks.runtime.memory import open_memory
+from tasks.runtime.workers import blocks_run, running_shards
+from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import knowledge_in
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.quality import information_loss, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
@@ -31,14 +36,9 @@ from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
 from tasks.core.starmap import Result, serial
 from tasks.core.taxonomy import Taxonomy
-from tasks.measuring import measure
 from tasks.runtime.codec import name_of, named, pack, unpack
-from tasks.runtime.knowledge import knowledge_in
-from tasks.runtime.memory import open_memory
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import blocks_run, running_shards
+from tasks.runtime.remote import SharedFiles
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 from tests import oracles
 from tests.core.test_measures import one_cluster, publishing
 from tests.random_logs import tables

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.detection.pipeline import STOPS, build_pipeline, read_texts
+from tasks.adapters.public_data import stop_words
+from tasks.adapters.detection.pipeline import build_pipeline, read_texts
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering.paper import (
@@ -72,7 +73,7 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
         np.zeros(1, dtype=np.int32),
         np.zeros(1, dtype=np.int64),
         wordnet.taxonomy,
-        stop_words=STOPS,
+        stop_words=stop_words(),
         threshold=THRESHOLD,
         inclusive=False,
     )

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tasks.redacting import FEWEST_SHARDS, redact_shard
+from tasks.runtime.shards import SharedRun
+from tasks.runtime.workers import blocks_run
+from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import wordnet
 from tasks.core.records import Release
 from tasks.core.redaction import parts
 from tasks.core.starmap import Starmap
 from tasks.redacting import FEWEST_SHARDS, redact_shard
 from tasks.runtime.codec import name_of
-from tasks.runtime.knowledge import wordnet
 from tasks.runtime.progress import Progress, silent
-from tasks.runtime.shards import SharedRun
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import blocks_run
+from tasks.runtime.remote import SharedFiles
 from tasks.settings import SAMPLE_LOG, Settings
-from tasks.workbench import Workbench
 from tests.core.test_redaction_parts import as_a_whole, differences
 from tests.test_shards import Here
 

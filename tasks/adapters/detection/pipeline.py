@@ -15,7 +15,6 @@ from typing import Any
 
 import spacy
 from spacy.lang.en import English
-from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.language import Language
 from spacy.symbols import NOUN, PROPN, VERB
 from spacy.tokenizer import Tokenizer
@@ -30,7 +29,7 @@ from tasks.core.errors import UsageError
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
-STOPS = frozenset(STOP_WORDS) | frozenset(map(lexical_key, STOP_WORDS))
+
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
 _PREFIX = re.compile(r"^[^\w]")

@@ -50,7 +50,7 @@ COMMONEST: Final = 3000
 def load_terms(wordnet: WordNet, topics: TopicMap, names: NameLists, store: Path) -> Terms:
     """All that is known about words; what packages know of them is compiled in the store."""
     sources = term_sources(wordnet.version)
-    fields = compiled(store / "terms", sources, lambda: compile_terms(wordnet.lexicon, names))
+    fields = compiled(store, "terms", sources, lambda: compile_terms(wordnet.lexicon, names))
     return terms_from(fields, wordnet, topics, names)
 
 

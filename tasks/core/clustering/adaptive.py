@@ -1,4 +1,4 @@
-"""The default method: clusters whose sizes adapt to the log (SPEC §3.2).
+"""The default method: clusters whose sizes adapt to the log (docs/decisions.md#adaptive).
 
 Sets choose among clusters as customers among facilities, and a facility needs k people to be open
 (lower-bounded facility location; Z. Svitkina, ACM TALG 6, 2010). Per block of sets:

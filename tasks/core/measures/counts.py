@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
 from tasks.core.detection.identifiers import KINDS
+from tasks.core.measures.schema import CountSections
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
 
 
 def count_release(
     log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
-) -> dict[str, Any]:
+) -> CountSections:
     """Records, users, words and clusters, before and after."""
     published = int(release.published.sum())
     return {

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from tasks.runtime.code import DATA as DATA_SUFFIXES
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_phrases
@@ -17,7 +18,6 @@ from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics
-from tasks.runtime.code import DATA as DATA_SUFFIXES
 from tests.readings import STORE, attribute_finder, read_items
 
 LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What is known before a log is read, loaded once a process: WordNet and the sensitive topics."""
+"""What is known before a log is read, loaded once a process: WordNet, topics and stop words."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def store_here(store: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """WordNet and topics by name, for shards: each process loads them from its own disk.
+class Resources:
+    """WordNet and topics by name, for parts: each process loads them from its own disk.
 
     Attributes:
         content: a digest of both; whoever finds another one must not work.
@@ -75,10 +75,10 @@ class Knowledge:
         return store
 
 
-def knowledge_in(store: str, topics: str | None) -> Knowledge:
-    """The knowledge of a flow."""
+def resources_in(store: str, topics: str | None) -> Resources:
+    """What a flow knows, for its parts."""
     here, own_topics = os.path.abspath(store), topics and os.path.abspath(topics)
-    return Knowledge(here, own_topics, _content(here, own_topics))
+    return Resources(here, own_topics, _content(here, own_topics))
 
 
 @lru_cache(maxsize=1)

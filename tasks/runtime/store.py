@@ -1,33 +1,36 @@
-"""The cache of a store: blobs by key, on diskcache (the only door to it).
+"""The store: whatever is kept from run to run, on diskcache (the only door to it).
 
+Values lie under keys that name all that decides them, through one codec, behind one checksum.
 Whatever lies here can be made again: it may be deleted or evicted at any time, also by the size
-limit, and results stay the same. Blobs are bytes with a checksum; diskcache would pickle anything
-else, and a planted pickle runs when it is read (CVE-2025-69872), so this refuses both ways.
+limit, and results stay the same. diskcache would pickle what is not bytes, and a planted pickle
+runs when it is read (CVE-2025-69872), so this refuses both ways. (The ledger and the provenance of
+releases cannot be made again, and are not here.)
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
-import numpy as np
 from diskcache import UNKNOWN, Cache, Disk, Timeout
 from diskcache.core import MODE_BINARY, MODE_RAW
 
 from tasks.core.errors import InputError
-from tasks.runtime.private_files import make_private
+from tasks.runtime.codec import pack, sealed, unpack, unsealed
+from tasks.runtime.files import make_private, store_secret
 
-Arrays = dict[str, np.ndarray[Any, Any]]
-CHECKSUM_BYTES: Final = 16
 EVICTED_AT_ONCE: Final = 2
-"""Blobs that may go when one comes; diskcache's own ten are meant for small things."""
+"""Values that may go when one comes; diskcache's own ten are meant for small things."""
+NO_LIMIT: Final = 2**62
+"""Of who only reads: it evicts nothing."""
+GIGABYTE: Final = 10**9
 TROUBLES: Final = (OSError, sqlite3.Error, Timeout)
+Value = TypeVar("Value")
 
 
 class BytesDisk(Disk):  # type: ignore[misc]
@@ -35,22 +38,22 @@ class BytesDisk(Disk):  # type: ignore[misc]
 
     def put(self, key: Any) -> tuple[Any, bool]:
         if type(key) is not str:
-            raise TypeError("keys of the cache are strings")
+            raise TypeError("keys of the store are strings")
         return key, True
 
     def get(self, key: Any, raw: bool) -> Any:
         if not raw:
-            raise TypeError("keys of the cache are never pickled")
+            raise TypeError("keys of the store are never pickled")
         return key
 
     def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> Any:
         if type(value) is not bytes or read:
-            raise TypeError("values of the cache are bytes")
+            raise TypeError("values of the store are bytes")
         return super().store(value, read, key)
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:
         if mode not in (MODE_RAW, MODE_BINARY):
-            raise OSError("not written by this cache")
+            raise OSError("not written by this store")
         return super().fetch(mode, filename, value, read)
 
     def _write(self, full_path: str, iterator: Any, mode: str, encoding: Any = None) -> int:
@@ -63,23 +66,29 @@ class BytesDisk(Disk):  # type: ignore[misc]
             return stream.write(iterator.getbuffer())
 
 
-class BlobCache:
-    """Blobs of one store.
+class Store:
+    """What one store keeps.
 
     Attributes:
-        unwritten: blobs that could not be kept, because the disk is full, say.
+        folder: where it lies.
+        unwritten: values that could not be kept, because the disk is full, say.
     """
 
-    def __init__(self, store: Path, limit_bytes: int) -> None:
-        self._folder = store / "cache"
+    def __init__(self, folder: str | Path, limit_bytes: int = NO_LIMIT) -> None:
+        self.folder = Path(folder)
         self._limit = limit_bytes
         self.unwritten = 0
         try:
-            make_private(store)
+            make_private(self.folder)
             self._cache = self._open()
         except TROUBLES as fault:
             reason = getattr(fault, "strerror", None) or str(fault)
-            raise InputError(f"cannot use --store {store}: {reason}") from None
+            raise InputError(f"cannot use --store {folder}: {reason}") from None
+
+    @cached_property
+    def secret(self) -> bytes:
+        """The key of all hashes of texts and people."""
+        return store_secret(self.folder)
 
     def _open(self) -> Any:
         try:
@@ -88,15 +97,16 @@ class BlobCache:
             if fault.sqlite_errorcode not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise
             # Damaged beyond reading: nothing in it cannot be made again.
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self.folder / "cache", ignore_errors=True)
             return self._opened()
 
     def _opened(self) -> Any:
-        make_private(self._folder)
+        folder = self.folder / "cache"
+        make_private(folder)
         # SQLite gives the files beside its database the same mode.
-        (self._folder / "cache.db").touch(mode=0o600)
+        (folder / "cache.db").touch(mode=0o600)
         return Cache(
-            str(self._folder),
+            str(folder),
             disk=BytesDisk,
             size_limit=self._limit,
             eviction_policy="least-recently-stored",
@@ -112,26 +122,41 @@ class BlobCache:
         except TROUBLES:
             return False
 
-    def get(self, key: str) -> bytes | None:
-        """What was kept under a key, or None; a damaged blob is dropped."""
+    def load(self, key: str, kind: type[Value]) -> Value | None:
+        """What is kept under a key, if it is of that kind; a damaged value is dropped."""
+        content = self._content(key)
+        if content is None:
+            return None
+        value = unpack(content)
+        return value if isinstance(value, kind) else None
+
+    def _content(self, key: str) -> bytes | None:
         try:
-            kept = cast("bytes | None", self._cache.get(key, retry=True))
+            whole = cast("bytes | None", self._cache.get(key, retry=True))
         except (*TROUBLES, TypeError):
             return None
-        if kept is None:
+        if whole is None:
             return None
-        checksum, content = kept[:CHECKSUM_BYTES], kept[CHECKSUM_BYTES:]
-        if checksum == _checksum(key, content):
-            return content
-        self.drop(key)
-        return None
+        content = unsealed(key, whole)
+        if content is None:
+            self.drop(key)
+        return content
 
-    def put(self, key: str, content: bytes) -> None:
-        """Keep a blob, if there is room."""
+    def save(self, key: str, value: Any) -> None:
+        """Keep a value, if there is room."""
         try:
-            self._cache.set(key, _checksum(key, content) + content, retry=True)
+            self._cache.set(key, sealed(key, pack(value)), retry=True)
         except TROUBLES:
             self.unwritten += 1
+
+    def remember(self, key: str, kind: type[Value], make: Callable[[], Value]) -> Value:
+        """What is kept under a key, or else what is made now and kept."""
+        known = self.load(key, kind)
+        if known is not None:
+            return known
+        made = make()
+        self.save(key, made)
+        return made
 
     def drop(self, key: str) -> None:
         try:
@@ -139,22 +164,9 @@ class BlobCache:
         except TROUBLES:
             self.unwritten += 1
 
-    def get_arrays(self, key: str) -> Arrays | None:
-        content = self.get(key)
-        if content is None:
-            return None
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-
-    def put_arrays(self, key: str, arrays: Arrays) -> None:
-        buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **arrays)
-        self.put(key, buffer.getvalue())
-
     def listed(self, name: str) -> list[str]:
         """Keys that were entered in a list, in that order; those behind them may be gone."""
-        content = self.get(name)
-        return content.decode().split("\n") if content else []
+        return self.load(name, list) or []
 
     def enlist(self, name: str, key: str) -> None:
         """Enter a key in a list, after all others."""
@@ -169,13 +181,6 @@ class BlobCache:
     def _change_list(self, name: str, change: Callable[[list[str]], list[str]]) -> None:
         try:
             with self._cache.transact(retry=True):
-                self.put(name, "\n".join(change(self.listed(name))).encode())
+                self.save(name, change(self.listed(name)))
         except TROUBLES:
             self.unwritten += 1
-
-
-def _checksum(key: str, content: bytes) -> bytes:
-    """Covers the key as well: a blob under another's name is noticed."""
-    hashed = hashlib.blake2b(key.encode(), digest_size=CHECKSUM_BYTES)
-    hashed.update(content)
-    return hashed.digest()

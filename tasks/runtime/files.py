@@ -1,18 +1,25 @@
-"""Files that only their owner may read, and that are never seen half written."""
+"""Files that only their owner may read, never seen half written; and folders for one run at a time.
+
+The kernel holds a folder's lock for the open file, so it goes with a process that is killed. The
+file itself stays: whoever deleted it would let a second run lock a new file of the same name.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from tasks.core.errors import InputError
 
-SECRET_BYTES = 32
-ASIDE = ".aside-"
+SECRET_BYTES: Final = 32
+ASIDE: Final = ".aside-"
+LOCK_NAME: Final = ".logveil.lock"
 
 
 def make_private(folder: Path) -> None:
@@ -75,3 +82,58 @@ def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that the names in a folder have reached the disk: a crash must not undo them."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Keep every other run out of a folder, which is made if need be.
+
+    Args:
+        waiting: called once if another run has the folder, before waiting for it.
+
+    Raises:
+        InputError: the folder cannot be made or locked.
+    """
+    with os.fdopen(_open_lock(folder)) as file:
+        _acquire(file.fileno(), folder, waiting)
+        try:
+            yield
+        finally:
+            # Closing alone would leave the lock to a child that is just being started.
+            fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+
+
+def _open_lock(folder: Path) -> int:
+    """Python closes the file in every program it starts, so no child can outlive us with it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as fault:
+        raise _cannot_lock(folder, fault) from None
+
+
+def _acquire(handle: int, folder: Path, waiting: Callable[[], None]) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    except BlockingIOError:
+        pass
+    except OSError as fault:
+        raise _cannot_lock(folder, fault) from None
+    waiting()
+    fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _cannot_lock(folder: Path, fault: OSError) -> InputError:
+    return InputError(
+        f"cannot lock {folder}: {fault.strerror}; check that it is a folder you may write to"
+    )

@@ -1,7 +1,7 @@
-"""Shards on Dask: prefect-dask schedules them, moves them and starts lost ones again.
+"""Parts on Dask: prefect-dask schedules them, moves them and starts lost ones again.
 
-Whatever is here runs inside a Prefect flow. The phases stay in the process of the flow; what they
-hand to `running_blocks` becomes Prefect tasks on the workers of a Dask cluster.
+Whatever is here runs inside a Prefect flow. The phases stay in the process of the flow; their parts
+become Prefect tasks on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import replace
 from typing import Any, Final
 
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import steps
 from tasks.core.errors import InputError, UsageError
-from tasks.core.starmap import Starmap
-from tasks.reading import get_ready, manner_of
-from tasks.runtime.shards import SharedRun, Submit, Waiting
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import IMPORTED_ON_DASK, blocks_run, prepare_workers
+from tasks.phases.analyse import TextReader, get_ready
+from tasks.runtime.executor import IMPORTED_ON_DASK, Executor, LocalExecutor, prepare_workers
+from tasks.runtime.remote import RemoteExecutor, SharedFiles, Waiting
 from tasks.settings import Settings
 
 FOR_OUR_WORK: Final = {
@@ -33,44 +30,33 @@ FOR_OUR_WORK: Final = {
 }
 
 SHOWN_AS: Final = {
-    "tasks.reading:read_place": "analyse: texts of parts of files",
-    "tasks.runtime.kept_stop_words:_list_stop_words": "analyse: stop words",
+    "tasks.phases.analyse:read_rows_of_part": "analyse: texts of parts of files",
     "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
     "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
-    "tasks.redacting:redact_shard": "redact: clusters",
+    "tasks.phases.redact:redact_part_strictly": "redact: clusters",
     "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
     "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",
-    "tasks.measuring:loss_of_shard": "measure: loss",
-    "tasks.measuring:cost_of_permutation": "measure: random clusters",
+    "tasks.phases.measure:loss_of_part": "measure: loss",
+    "tasks.phases.measure:cost_of_permutation": "measure: random clusters",
 }
 """What Prefect's page says in place of the name of a function."""
 
 
 @contextmanager
-def engine_of(settings: Settings) -> Iterator[Settings]:
-    """Run the blocks of a flow where its settings say; gives them with the workers there are."""
+def executor_of(settings: Settings) -> Iterator[Executor]:
+    """Whoever works through the parts of a flow, as its settings say."""
     if settings.runner == "local":
-        yield settings
+        yield LocalExecutor(settings.workers)
         return
     with _api_for_workers(), _connected(settings) as runner:
         # A cluster that grows on demand may have none yet.
         workers = sum(runner.client.nthreads().values()) or settings.workers
-        submit = _Submit(runner)
-        with blocks_run(lambda: _shared_run(settings, submit, workers)):
-            yield replace(settings, workers=workers)
-
-
-@contextmanager
-def _shared_run(settings: Settings, submit: Submit, workers: int) -> Iterator[Starmap]:
-    run = SharedRun(SharedFiles(settings.shared), submit, workers)
-    yield run
-    # Not if it failed: the next run goes on from there.
-    run.forget()
+        yield RemoteExecutor(SharedFiles(settings.shared), _Submit(runner), workers)
 
 
 class _Submit:
-    """Submits shards as tasks of the flow in which this is made, not of the phase that asks.
+    """Submits parts as tasks of the flow in which this is made, not of the phase that asks.
 
     Privacy-critical: prefect-dask sends the context of a task along, with the arguments of the
     task around it, and a phase is given the whole log.
@@ -82,8 +68,8 @@ class _Submit:
 
     def __call__(self, address: str, code: str, function: str, names: list[str]) -> Waiting:
         given = {"address": address, "code": code, "function": function, "names": names}
-        shard = steps.shard.with_options(task_run_name=SHOWN_AS.get(function, function))
-        waiting: Waiting = self._flow.run(self._runner.submit, shard, given)
+        part = steps.part.with_options(task_run_name=SHOWN_AS.get(function, function))
+        waiting: Waiting = self._flow.run(self._runner.submit, part, given)
         return waiting
 
 
@@ -103,9 +89,9 @@ def _connected(settings: Settings) -> Iterator[Any]:
             client = runner.client
         except OSError as fault:
             raise InputError(f"no Dask scheduler at {runner.address}: {fault}") from None
-        manner = manner_of(settings).from_anywhere
+        reader = TextReader.of(settings).from_anywhere
         for worker in client.nthreads():
-            ready = client.submit(get_ready, manner, workers=[worker], pure=False)
+            ready = client.submit(get_ready, reader, workers=[worker], pure=False)
             fire_and_forget(ready)
         yield runner
 
