@@ -49,7 +49,7 @@ from tasks.adapters.pages.svg import (
     picture,
     words,
 )
-from tasks.core.measures.quality import LOW_COHESION
+from tasks.core.measures.cohesion import LOW_COHESION
 from tasks.evaluation.catalogue import OURS
 
 Found = dict[str, Any]
