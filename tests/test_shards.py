@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from flows.dask_engine import SHOWN_AS, _Submit
-from tasks.core.clustering.between import between_sets
 from tasks.measuring import cost_of_permutation
 from tasks.reading import (
     Manner,
