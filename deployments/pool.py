@@ -6,7 +6,7 @@ whatever its pool has under way must therefore still have a process on this mach
 here: the next scheduled run takes up its files. So one machine serves a pool, with one worker.
 
 Why not by Prefect's heartbeats and an automation: tried with 3.8.8, they end such a run after 83 s
-(this does in some SECONDS s) and never one that was killed before its first heartbeat; and others
+(this: 7 s) and never one that was killed before its first heartbeat; and others
 report ended runs that they crash (PrefectHQ/prefect#18653).
 """
 
@@ -19,6 +19,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from uuid import UUID
 
 import anyio
@@ -43,6 +44,8 @@ from tasks.core.errors import InputError
 
 UNDER_WAY = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 RUN_ID = re.compile(rb"(?:^|\0)PREFECT__FLOW_RUN_ID=([0-9a-f-]{36})")
+END_SECONDS = 15
+"""So long a worker may take to end its flows."""
 GONE = "the worker and the run's process are gone; the next scheduled run takes up its files"
 
 
@@ -119,10 +122,16 @@ def work() -> None:
     with get_client(sync_client=True) as client:
         for name in end_orphans(client):
             print(f"{name}: {GONE}", flush=True)
-    # Prefect's own command prints before it ends, and hangs once nobody is left to read that.
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, _end)
     with suppress(KeyboardInterrupt):
         anyio.run(ProcessWorker(work_pool_name=POOL, name=POOL).start)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as on Ctrl-C, but not without end: Prefect's own command waits for its flows, and a flow
+    tries for minutes to tell a server what happened that went down with the supervisor."""
+    signal.alarm(END_SECONDS)
+    signal.raise_signal(signal.SIGINT)
 
 
 if __name__ == "__main__":
