@@ -1,33 +1,39 @@
 # The two commands of the README, and what a developer needs beside them.
 VENV ?= .venv
 PYTHON ?= python3
-INSTALLED = $(VENV)/.installed
+# Two stamps: a run needs the plain package, the tests need all extras.
+PLAIN = $(VENV)/.installed
+TESTED = $(VENV)/.installed-for-tests
+INSTALL = $(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: run test test-slow lint clean up down status
 
-run: $(INSTALLED)
-	$(VENV)/bin/python -m flows.run
+run: $(PLAIN)
+	$(VENV)/bin/logveil run
 
-test: $(INSTALLED)
+test: $(TESTED)
 	$(VENV)/bin/python -m pytest
 
 # Prefect's server on loopback, a worker and the deployments: see deployments/services.py.
-up down status: $(INSTALLED)
+up down status: $(PLAIN)
 	$(VENV)/bin/python -m deployments.services $@
 
 # What takes long: kills, full disks, real servers, quality of whole releases.
-test-slow: $(INSTALLED)
+test-slow: $(TESTED)
 	$(VENV)/bin/python -m pytest -m slow
 
-lint: $(INSTALLED)
+lint: $(TESTED)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-$(INSTALLED): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
-	touch $(INSTALLED)
+$(PLAIN): pyproject.toml
+	$(INSTALL) -e .
+	touch $@
+
+$(TESTED): pyproject.toml
+	$(INSTALL) -e ".[test]"
+	touch $@
 
 clean:
-	rm -rf $(VENV) release
+	rm -rf $(VENV) release build *.egg-info

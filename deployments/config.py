@@ -22,9 +22,9 @@ from typing import Final
 
 import platformdirs
 
-from flows.prefect_environment import DEFAULTS
+from flows.process import PREFECT_DEFAULTS
 from tasks.core.errors import UsageError
-from tasks.runtime.private_files import make_private
+from tasks.runtime.files import make_private
 
 ROOT: Final = Path(__file__).parent.parent
 POOL: Final = "logveil"
@@ -34,7 +34,7 @@ OWN_SETTINGS: Final = (
     *("LOGVEIL_ALERT_URL", "LOGVEIL_TIMEOUT_SECONDS"),
 )
 SERVICE_DEFAULTS: Final = {
-    **DEFAULTS,
+    **PREFECT_DEFAULTS,
     "LOGVEIL_PORT": "4200",
     "LOGVEIL_DEPLOYMENTS": str(ROOT / "deployments" / "prefect.yaml"),
     # Here the logs are all there is to see.

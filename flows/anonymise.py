@@ -1,4 +1,4 @@
-"""The Prefect flows: releases made by the tasks of `tasks.steps`."""
+"""The Prefect flows: releases whose phases are the tasks of `tasks.steps`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
@@ -17,15 +18,20 @@ from prefect.states import Completed, Failed
 
 from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
-from flows.dask_engine import engine_of
-from flows.release import make_release
+from flows.dask_executor import executor_of
+from flows.display import Screen
+from flows.release import Phases, make_release
 from flows.run_page import RunPage
-from flows.screen import Screen
 from tasks import steps
 from tasks.core.errors import LogveilError
+from tasks.core.measures.schema import FinalMeasures
+from tasks.phases.job import Job
+from tasks.phases.made import MadeRelease, Publication
+from tasks.phases.publish import InFolder
+from tasks.runtime.results import Result
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 
+T = TypeVar("T")
 DAY: Final = 86_400
 # Not a parameter of the flow: Prefect would store it with the run.
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
@@ -64,14 +70,15 @@ HOUSE_RULES: dict[str, Any] = {
     flow_run_name="{settings.method}-{settings.guarantee}-k{settings.k}",
     **HOUSE_RULES,
 )
-def anonymise(settings: Settings) -> dict[str, Any]:
+def anonymise(settings: Settings) -> FinalMeasures:
     """One release; the parameters that Prefect stores are paths and numbers."""
     page = _page()
     try:
-        with engine_of(settings) as chosen:
-            return make_release(Workbench(chosen, page.progress), TaskRunner(page), page)
+        with executor_of(settings) as executor:
+            job = Job.of(settings, executor, page.progress)
+            return make_release(job, InFolder(Path(settings.out)), Tasks(page))
     except LogveilError as fault:
-        return _failed(fault)
+        return cast("FinalMeasures", _failed(fault))
 
 
 @flow(name="logveil-inbox", flow_run_name=inbox_run_name, **HOUSE_RULES)
@@ -81,13 +88,13 @@ def anonymise_inbox(
     """Release the complete files of an inbox."""
     page = _page()
     try:
-        with engine_of(settings) as chosen:
-            order = Order(chosen, Path(inbox), edition, settle)
-            outcome = InboxRun(order, TaskRunner(page), page).run()
+        with executor_of(settings) as executor:
+            order = Order(settings, Path(inbox), edition, settle)
+            outcome = InboxRun(order, executor, lambda: Tasks(page)).run()
     except LogveilError as fault:
-        return _failed(fault)
+        return cast("dict[str, Any]", _failed(fault))
     if outcome.failed:
-        return _failed(FilesPutAside(outcome))
+        return cast("dict[str, Any]", _failed(FilesPutAside(outcome)))
     return _completed(outcome)
 
 
@@ -101,23 +108,25 @@ def _completed(outcome: Outcome) -> dict[str, Any]:
     return cast("dict[str, Any]", Completed(message=outcome.told(), data=outcome.as_dict()))
 
 
-def _failed(fault: LogveilError) -> dict[str, Any]:
+def _failed(fault: LogveilError) -> Any:
     """A failed run whose first line says why, without Prefect's words before it."""
-    return cast("dict[str, Any]", Failed(message=str(fault), data=fault))
+    return Failed(message=str(fault), data=fault)
 
 
-class TaskRunner:
+class Tasks(Phases):
     """Runs phases as Prefect tasks, and shows what they have made."""
 
     def __init__(self, page: RunPage) -> None:
+        super().__init__(page)
         self._page = page
 
-    def run(self, bench: Workbench, phase: str) -> None:
-        steps.run_step(bench, phase)
+    def _run(self, result: Result[T], label: str) -> None:
+        steps.run_phase(result, label)
 
-    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None:
-        steps.publish.with_options(task_run_name=f"publish{bench.label}")(bench, measures)
-        self._page.released(measures, bench.folder)
+    def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
+        put_in_place = partial(super().publish, publication, made, measures)
+        steps.publish.with_options(task_run_name=f"publish{publication.label}")(put_in_place)
+        self._page.released(dict(measures), publication.folder)
 
 
 def stop_embedded_servers() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from flows.release import Runner, make_release
-from flows.screen import Shown
+from flows.release import Phases, make_release
 from tasks.core.errors import (
     BadLog,
     LogveilError,
@@ -17,9 +16,10 @@ from tasks.core.errors import (
     UnexpectedError,
     VerificationFailed,
 )
-from tasks.editions import inbox as shelf
-from tasks.editions.benches import AppendBench, EditionBench, NewEditionBench, read_alone
+from tasks.core.measures.schema import FinalMeasures
+from tasks.editions import inbox as inbox_folder
 from tasks.editions.ledger import Ledger, open_ledger
+from tasks.editions.releases import InEdition, published_so_far
 from tasks.editions.state import (
     EditionState,
     current_state,
@@ -30,9 +30,11 @@ from tasks.editions.state import (
     shared_settings,
     withdraw_old,
 )
-from tasks.runtime.inputs import content_digest
-from tasks.runtime.locks import locked
-from tasks.runtime.memory import open_memory
+from tasks.phases.job import Job, files_of, open_store
+from tasks.phases.read import refuse_unreadable
+from tasks.runtime.executor import Executor
+from tasks.runtime.files import locked
+from tasks.runtime.fingerprint import content_digest
 from tasks.settings import Settings
 
 Growth = Literal["append", "new"]
@@ -99,25 +101,27 @@ class FilesPutAside(LogveilError):
 class InboxRun:
     """One look at an inbox; other runs may work on the same one."""
 
-    def __init__(self, order: Order, runner: Runner, screen: Shown) -> None:
+    def __init__(self, order: Order, executor: Executor, phases: Callable[[], Phases]) -> None:
+        """Take `phases` as a maker of whoever runs and times the phases of one release."""
         self._order = order
         self._settings = order.settings
-        self._runner = runner
-        self._screen = screen
-        self._memory = open_memory(order.settings)
+        self._executor = executor
+        self._phases = phases
+        self._display = phases().display
+        self._store = open_store(order.settings)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
         """Release what is complete; each file is taken under the lock, then others may go on."""
         step = self._append_next if self._order.edition == "append" else self._begin_anew
-        with open_ledger(Path(self._settings.store)) as ledger, closing(self._memory.cache):
+        with open_ledger(Path(self._settings.store)) as ledger, closing(self._store):
             while self._locked(step, ledger):
                 pass
         return self.outcome
 
     def _locked(self, step: Callable[[Ledger], bool], ledger: Ledger) -> bool:
         def waiting() -> None:
-            self._screen.say("another run is at work on this inbox; waiting for it")
+            self._display.say("another run is at work on this inbox; waiting for it")
 
         with locked(self._order.inbox, waiting), locked(self._order.out, waiting):
             recover(ledger, Path(self._settings.store), self._order.out)
@@ -140,7 +144,7 @@ class InboxRun:
 
     def _complete_files(self) -> list[Path]:
         """Files that are to be dealt with, in the order of their names."""
-        complete, unfinished = shelf.complete_files(self._order.inbox, self._order.settle)
+        complete, unfinished = inbox_folder.complete_files(self._order.inbox, self._order.settle)
         left = {*self.outcome.left, *(path.name for path in unfinished)}
         self.outcome.left = sorted(left)
         return [path for path in complete if path.name not in left]
@@ -148,37 +152,45 @@ class InboxRun:
     def _put_known_away(self, path: Path, sha: str) -> None:
         """A file that was dealt with before: by a run killed before it moved it, or given again."""
         inbox = self._order.inbox
-        if shelf.find_done(inbox, sha) is None:
-            shelf.move_to_done(inbox, path, sha)
+        if inbox_folder.find_done(inbox, sha) is None:
+            inbox_folder.move_to_done(inbox, path, sha)
         else:
-            shelf.move_to_known(inbox, path)
+            inbox_folder.move_to_known(inbox, path)
         self._say_known(path)
 
     def _say_known(self, path: Path) -> None:
         self.outcome.known.append(path.name)
-        self._screen.say(f"{path.name}: its content is known already; nothing is done with it")
+        self._display.say(f"{path.name}: its content is known already; nothing is done with it")
 
     def _append(self, ledger: Ledger, state: EditionState, path: Path, sha: str) -> None:
         waiting, gone = files_that_wait(state, self._order.inbox)
         for name in gone:
-            self._screen.say(f"done/{name} is gone: its rows go on waiting; put it back")
-        paths = [*waiting.values(), path]
-        bench = AppendBench(self._settings, state, ledger, paths, self._screen.progress)
-        bench.memory = self._memory
-        if self._released(ledger, bench, path, sha):
-            shelf.move_to_done(self._order.inbox, path, sha)
+            self._display.say(f"done/{name} is gone: its rows go on waiting; put it back")
+        publication = InEdition(state, ledger)
+        self._display.say(f"{path.name} → {publication.folder}")
+        if self._released(publication, [*waiting.values(), path], path, sha):
+            inbox_folder.move_to_done(self._order.inbox, path, sha)
 
-    def _released(self, ledger: Ledger, bench: EditionBench, path: Path, sha: str) -> bool:
-        """Release a file; one that cannot be used is put aside, one that changed is left."""
-        bench.label = f" {bench.state.sequence}"
-        self._screen.say(f"{path.name} → {bench.state.release_folder(bench.state.sequence)}")
+    def _job(self, state: EditionState, paths: Sequence[Path]) -> Job:
+        """One more release of an edition."""
+        settings = replace(self._settings, logs=tuple(map(str, paths)), out=str(state.folder))
+        given = (settings, self._store, files_of(settings), self._executor)
+        return Job(*given, self._display.progress, in_edition=True)
+
+    def _released(
+        self, publication: InEdition, paths: Sequence[Path], path: Path, sha: str
+    ) -> bool:
+        """Append a file; one that cannot be used is put aside, one that changed is left."""
+        ledger, state = publication.ledger, publication.state
         try:
-            measures = make_release(bench, self._runner, self._screen)
+            job = self._job(state, paths)
+            job = replace(job, appended_to=published_so_far(job.settings, state))
+            measures = make_release(job, publication, self._phases())
         except StillChanging:
             self.outcome.left.append(path.name)
             return False
         except (BadLog, UnexpectedError, VerificationFailed) as fault:
-            self._put_bad_away(ledger, bench.state, path, sha, fault)
+            self._put_bad_away(ledger, state, path, sha, fault)
             return False
         self._note(path.name, measures)
         return True
@@ -188,15 +200,15 @@ class InboxRun:
     ) -> None:
         """It does not stop the others; if it is put back, it is tried again."""
         ledger.fail(state.edition, sha, path.name, str(fault))
-        shelf.move_to_failed(self._order.inbox, path, str(fault))
+        inbox_folder.move_to_failed(self._order.inbox, path, str(fault))
         self.outcome.failed[path.name] = str(fault)
         self.outcome.exit_code = max(self.outcome.exit_code, fault.exit_code)
-        self._screen.say(f"{path.name}: put aside in failed/: {fault}")
+        self._display.say(f"{path.name}: put aside in failed/: {fault}")
 
-    def _note(self, name: str, measures: dict[str, Any]) -> None:
+    def _note(self, name: str, measures: FinalMeasures) -> None:
         records, edition = measures["records"], measures["edition"]
         self.outcome.released.append({"file": name, **edition, "records": records})
-        self._screen.say(
+        self._display.say(
             f"edition {edition['number']}, release {edition['release']}: "
             f"{records['published']:,} rows published, {edition['waiting']:,} wait"
         )
@@ -207,16 +219,15 @@ class InboxRun:
         current = current_state(ledger, order.out)
         state = next_state(ledger, self._settings, order.out, "new")
         came = self._new_files(ledger, current or state)
-        done = {path: content_digest(path) for path in shelf.kept(order.inbox)}
+        done = {path: content_digest(path) for path in inbox_folder.kept(order.inbox)}
         files = {**done, **came}
         if not files or self._is_current(current, set(files.values())):
-            self._screen.say("nothing new: the current edition holds every file")
+            self._display.say("nothing new: the current edition holds every file")
             return False
-        bench = NewEditionBench(self._settings, state, ledger, list(files), self._screen.progress)
-        bench.memory, bench.earlier = self._memory, current
-        self._note(f"{len(files)} files", make_release(bench, self._runner, self._screen))
+        job, publication = self._job(state, list(files)), InEdition(state, ledger, current)
+        self._note(f"{len(files)} files", make_release(job, publication, self._phases()))
         for path, sha in came.items():
-            shelf.move_to_done(order.inbox, path, sha)
+            inbox_folder.move_to_done(order.inbox, path, sha)
         self._ask_to_withdraw(current)
         return False
 
@@ -225,10 +236,10 @@ class InboxRun:
         new: dict[Path, str] = {}
         for path in self._complete_files():
             sha = content_digest(path)
-            if ledger.known(state.edition, sha) or shelf.find_done(self._order.inbox, sha):
+            if ledger.known(state.edition, sha) or inbox_folder.find_done(self._order.inbox, sha):
                 self._put_known_away(path, sha)
             elif sha in new.values():
-                shelf.move_to_known(self._order.inbox, path)
+                inbox_folder.move_to_known(self._order.inbox, path)
                 self._say_known(path)
             elif self._is_readable(ledger, state, path, sha):
                 new[path] = sha
@@ -236,7 +247,7 @@ class InboxRun:
 
     def _is_readable(self, ledger: Ledger, state: EditionState, path: Path, sha: str) -> bool:
         try:
-            read_alone(self._settings, self._memory, path)
+            refuse_unreadable(self._job(state, [path]))
         except BadLog as fault:
             self._put_bad_away(ledger, state, path, sha, fault)
             return False
@@ -251,8 +262,8 @@ class InboxRun:
     def _ask_to_withdraw(self, earlier: EditionState | None) -> None:
         store, keep = Path(self._settings.store), self._settings.keep_editions
         for folder in withdraw_old(store, self._order.out, keep) if keep else ():
-            self._screen.say(f"{folder} is withdrawn: {keep} editions are kept")
+            self._display.say(f"{folder} is withdrawn: {keep} editions are kept")
         if earlier is not None and earlier.folder.exists():
-            self._screen.say(
+            self._display.say(
                 f"withdraw {earlier.folder}: whoever holds both editions can intersect them"
             )

@@ -9,11 +9,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from flows.command import add_shown_options, new_parser, run_command
-from flows.interruption import heed_interrupts, leave_at_once
+from flows.cli import (
+    add_reading_options,
+    add_shown_options,
+    new_parser,
+    run_command,
+    settings_from,
+)
+from flows.process import heed_interrupts, leave_at_once, prepare_prefect
 
 if TYPE_CHECKING:
-    from flows.screen import Screen
+    from flows.display import Screen
     from tasks.evaluation.comparison import Comparing
     from tasks.settings import Settings
 
@@ -30,7 +36,7 @@ Every method gets the same records and k, and is measured by the same loss and r
 and names of methods only.
 
 in --out: comparison.html (tables and figures on one page), comparison.json (all numbers),
-figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.png and .svg)
+figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.svg)
 
 exit codes: 0 compared; 2 wrong usage or settings; 3 input cannot be read or output cannot be
 written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anything else
@@ -38,8 +44,6 @@ written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anyt
 
 
 def parser() -> argparse.ArgumentParser:
-    from flows.options import add_reading_options
-
     about = "Compare all methods, baselines and peers on the same records of a log."
     made = new_parser("python -m flows.compare", about, EXAMPLES)
     made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
@@ -57,7 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     from flows.comparison_table import comparison_table
-    from flows.options import settings_from
 
     settings = settings_from(options)
     screen.say(f"logveil: {len(settings.logs)} log(s), all methods → {settings.out}")
@@ -72,9 +75,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparing, part: comparing.make(part))
-    from flows.prefect_environment import prepare
-
-    screen.say(prepare(lambda: leave_at_once([], KEPT)))
+    screen.say(prepare_prefect(lambda: leave_at_once([], KEPT)))
     from flows.comparison import compare_on
 
     return compare_on(screen, settings)
@@ -84,11 +85,13 @@ def compare_all(
     settings: Settings, screen: Screen, run_part: Callable[[Comparing, str], object]
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
-    from tasks.evaluation.comparison import Comparing
-    from tasks.runtime.workers import running_blocks
 
-    with running_blocks(settings.workers) as run:
-        comparing = Comparing(settings, screen.progress, run)
+    from tasks.evaluation.comparison import Comparing
+    from tasks.runtime.executor import READY_SECONDS, LocalExecutor
+
+    executor = LocalExecutor(settings.workers)
+    with executor.running(READY_SECONDS) as run:
+        comparing = Comparing(settings, executor, screen.progress, run)
         for part in comparing.parts:
             heed_interrupts()
             with screen.phase(part):

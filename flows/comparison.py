@@ -8,8 +8,8 @@ from typing import Any
 from prefect import flow
 
 from flows.compare import compare_all
-from flows.screen import Screen
-from tasks.comparison_steps import run_part
+from flows.display import Screen
+from tasks.evaluation.steps import run_part
 from tasks.settings import Settings
 
 # Not a parameter of the flow: Prefect would store it with the run.

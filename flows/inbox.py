@@ -12,13 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from flows.command import add_shown_options, new_parser, run_command
-from flows.interruption import leave_at_once
+from flows.cli import (
+    add_release_options,
+    add_shown_options,
+    new_parser,
+    run_command,
+    settings_from,
+)
+from flows.process import leave_at_once, prepare_prefect
 from tasks.core.errors import UsageError
 
 if TYPE_CHECKING:
     from flows.batches import Order, Outcome
-    from flows.screen import Screen
+    from flows.display import Screen
 
 KEPT: Final = "what was published stays, the other files are left for the next run"
 EXAMPLES = """\
@@ -40,8 +46,6 @@ released; 5 verification failed, that release was not published; 130 interrupted
 
 
 def parser() -> argparse.ArgumentParser:
-    from flows.options import add_release_options
-
     made = new_parser(
         "python -m flows.inbox", "Release the log files that have come into a folder.", EXAMPLES
     )
@@ -78,8 +82,6 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 
 def _order(options: argparse.Namespace) -> Order:
     """Check everything that was said; all faults come in one error."""
-    from flows.options import settings_from
-
     faults = [] if options.inbox else ["name the folder of incoming files with --inbox"]
     if options.edition not in ("append", "new"):
         faults.append(f"edition must be append or new, not {options.edition!r}")
@@ -103,12 +105,12 @@ def _order(options: argparse.Namespace) -> Order:
 def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
     if bare:
         from flows.batches import InboxRun
-        from flows.release import BareRunner
+        from flows.release import Phases
+        from tasks.runtime.executor import LocalExecutor
 
-        return InboxRun(order, BareRunner(), screen).run()
-    from flows.prefect_environment import prepare
-
-    screen.say(prepare(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
+        executor = LocalExecutor(order.settings.workers)
+        return InboxRun(order, executor, lambda: Phases(screen)).run()
+    screen.say(prepare_prefect(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
     from flows.anonymise import anonymise_inbox, shown_on
     from flows.batches import FilesPutAside, Outcome
 

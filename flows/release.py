@@ -1,85 +1,108 @@
-"""From log to release: every phase once, in order, timed."""
+"""From log to release: every phase once, in order. Read `make_release` from the top down.
+
+`flows.run`, `flows.inbox` and both kinds of edition go this way. What differs is what they put in:
+the `Job` (which rows, appended to what) and the `Publication` (a folder, or an edition). `Phases`
+runs each phase as it is; under Prefect (`flows/anonymise.py`) each is a task.
+"""
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TypeVar
 
-from flows.interruption import heed_interrupts
-from flows.screen import Shown
+from flows.display import Shown
+from flows.process import heed_interrupts
 from tasks.adapters.release_files import discard_own_draft
-from tasks.runtime.shard_figures import counted_shards, counting_shards
-from tasks.workbench import PHASES, Workbench
+from tasks.core.measures.schema import FinalMeasures
+from tasks.phases.analyse import analyse
+from tasks.phases.cluster import cluster
+from tasks.phases.compare import compare, pair_counts
+from tasks.phases.job import Job
+from tasks.phases.made import MadeRelease, Publication
+from tasks.phases.measure import measure
+from tasks.phases.read import read
+from tasks.phases.redact import redact
+from tasks.phases.verify import verify
+from tasks.phases.write import write
+from tasks.runtime.remote import RemoteExecutor
+from tasks.runtime.results import Result
+
+T = TypeVar("T")
 
 
-class Runner(Protocol):
-    """How phases are run: as they are, or as Prefect tasks."""
+class Phases:
+    """Runs phases in this process, without Prefect; shows and times them."""
 
-    def run(self, bench: Workbench, phase: str) -> None: ...
+    def __init__(self, display: Shown) -> None:
+        self.display = display
+        self._started = time.perf_counter()
+        self._seconds: dict[str, float] = {}
 
-    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None: ...
+    def run(self, result: Result[T], label: str = "") -> Result[T]:
+        """Have a phase make its result, unless that is known."""
+        heed_interrupts()
+        started = time.perf_counter()
+        with self.display.phase(result.phase) as line:
+            line.cached = result.is_known
+            self._run(result, label)
+        self._seconds[result.phase] = round(time.perf_counter() - started, 3)
+        return result
 
+    def _run(self, result: Result[T], label: str) -> None:
+        result.ensure()
 
-class BareRunner:
-    """Runs phases in this process, without Prefect."""
+    def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
+        heed_interrupts()
+        publication.publish(made, measures)
 
-    def run(self, bench: Workbench, phase: str) -> None:
-        bench.make(phase)
-
-    def publish(self, bench: Workbench, measures: dict[str, Any]) -> None:
-        bench.publish(measures)
-
-
-class Clock:
-    """Seconds of each phase and in total."""
-
-    def __init__(self) -> None:
-        self.started = time.perf_counter()
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def timing(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - start, 3)
-
-    def total(self) -> dict[str, float]:
-        return {**self.seconds, "total": round(time.perf_counter() - self.started, 3)}
+    def seconds(self) -> dict[str, float]:
+        """Of each phase, and in all."""
+        return {**self._seconds, "total": round(time.perf_counter() - self._started, 3)}
 
 
-def make_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
-    """Run the phases and return the measures of the published release."""
+def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMeasures:
+    """Make, verify and publish one release; returns its measures."""
+    label = publication.label
     try:
-        return _made_release(bench, runner, screen)
+        log = phases.run(read(job), label)
+        table = phases.run(analyse(job, log), label)
+        compared = phases.run(compare(job, table), label)
+        clustering = phases.run(cluster(job, table, compared), label)
+        release = phases.run(redact(job, table, compared, clustering), label)
+        measures = phases.run(measure(job, log, table, compared, clustering, release), label)
+        draft = phases.run(write(job, log, table, release), label)
+        proven = phases.run(verify(job, draft), label)
+        made = MadeRelease(job, log, table, compared, clustering, release, measures, draft, proven)
+        final = final_measures(made, publication, phases.seconds())
+        phases.publish(publication, made, final)
     except BaseException:
         # Also when the run is cancelled: nothing half-done is left.
-        discard_own_draft(Path(bench.settings.out))
+        discard_own_draft(Path(job.settings.out))
         raise
+    if job.store.unwritten:
+        phases.display.say("the store has no room: what was computed is not kept for the next run")
+    return final
 
 
-def _made_release(bench: Workbench, runner: Runner, screen: Shown) -> dict[str, Any]:
-    clock = Clock()
-    with counting_shards():
-        for name in PHASES:
-            with screen.phase(name) as shown, clock.timing(name):
-                heed_interrupts()
-                shown.cached = bench.is_known(name)
-                runner.run(bench, name)
-        shards = counted_shards()
-    heed_interrupts()
-    final = {
-        "verified": True,
-        **bench.result("measure"),
-        **bench.facts(),
-        **shards,
-        "seconds": clock.total(),
-        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-    }
-    runner.publish(bench, final)
-    if bench.memory.cache.unwritten:
-        screen.say("the store has no room: what was computed is not kept for the next run")
+def final_measures(
+    made: MadeRelease, publication: Publication, seconds: dict[str, float]
+) -> FinalMeasures:
+    """What `measures.json` holds: the release's own figures, and those of this run."""
+    executor = made.job.executor
+    shards = executor.take_figures() if isinstance(executor, RemoteExecutor) else {}
+    final = FinalMeasures(
+        verified=True,
+        **made.measures.value,
+        pairs=pair_counts(made.job, made.compared),
+        edition=publication.facts(made),
+        shards=shards,
+        seconds=seconds,
+        peak_memory_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    )
+    if not final["edition"]:
+        del final["edition"]
+    if not final["shards"]:
+        del final["shards"]
     return final

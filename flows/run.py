@@ -10,16 +10,23 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from flows.command import add_shown_options, new_parser, run_command
-from flows.interruption import leave_at_once
+from flows.cli import (
+    add_release_options,
+    add_shown_options,
+    new_parser,
+    run_command,
+    settings_from,
+)
+from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
 
 if TYPE_CHECKING:
-    from flows.screen import Screen
+    from flows.display import Screen
+    from tasks.core.measures.schema import FinalMeasures
     from tasks.settings import Settings
 
-KEPT: Final = "nothing was published; what was read and compared is kept for the next run"
+REMAINS: Final = "nothing was published; what was read and compared is kept for the next run"
 LARGE_LOG: Final = 1_000_000
 """Bytes of a log that several processes are likely to read sooner than one."""
 EXAMPLES = """\
@@ -39,8 +46,6 @@ published; 130 interrupted; 1 anything else
 
 
 def parser() -> argparse.ArgumentParser:
-    from flows.options import add_release_options
-
     about = "Turn query logs into a release in which every record stands for k people."
     made = new_parser("python -m flows.run", about, EXAMPLES)
     made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
@@ -52,45 +57,43 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return run_command(parser(), arguments, _work, KEPT)
+    return run_command(parser(), arguments, _work, REMAINS)
 
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
-    from flows.options import settings_from
-
     settings = settings_from(options)
     _prepare_workers(settings)
     screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
     measures = _release(settings, screen, bare=options.bare)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
-    screen.summary(measures, settings.out)
+    screen.summary(dict(measures), settings.out)
     return 0
 
 
 def _prepare_workers(settings: Settings) -> None:
     """Let workers begin to import what they need while this process does the same."""
-    from flows.prefect_environment import set_defaults
     from tasks.adapters.logs.paths import total_size
-    from tasks.runtime.workers import IMPORTED_ON_DASK, prepare_workers
+    from tasks.runtime.executor import IMPORTED_ON_DASK, prepare_workers
 
     if settings.runner == "dask":
         if not settings.dask_address:
-            set_defaults()
+            set_prefect_defaults()
             prepare_workers(IMPORTED_ON_DASK)
     elif settings.workers > 1 and total_size(settings.logs) >= LARGE_LOG:
         prepare_workers()
 
 
-def _release(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
+def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures:
     if bare:
-        from flows.release import BareRunner, make_release
-        from tasks.workbench import Workbench
+        from flows.release import Phases, make_release
+        from tasks.phases.job import Job
+        from tasks.phases.publish import InFolder
+        from tasks.runtime.executor import LocalExecutor
 
-        return make_release(Workbench(settings, screen.progress), BareRunner(), screen)
-    from flows.prefect_environment import prepare
-
-    screen.say(prepare(lambda: leave_at_once([Path(settings.out)], KEPT)))
+        job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
+        return make_release(job, InFolder(Path(settings.out)), Phases(screen))
+    screen.say(prepare_prefect(lambda: leave_at_once([Path(settings.out)], REMAINS)))
     from flows.anonymise import anonymise, shown_on
 
     with shown_on(screen):

@@ -21,8 +21,8 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from flows.screen import EXPLAINED, PhaseLine, Shown, summary_rows
-from tasks.adapters.report.pictures import standalone_pictures
+from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
+from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, promise_of, verdict_of
 
 SECONDS_BETWEEN: Final = 2.0

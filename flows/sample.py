@@ -7,11 +7,14 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from flows.cli import new_parser
+from flows.process import INTERRUPTED
 from tasks.core.errors import LogveilError
-from tasks.synthetic.log import Row, synthetic_log
-from tasks.synthetic.vocabulary import load_vocabulary
+
+if TYPE_CHECKING:
+    from tasks.synthetic.log import Row
 
 HEADER: Final = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 
@@ -31,7 +34,10 @@ anybody: people, queries and identifiers are invented by rule.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the log that the arguments describe; return the exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
+    from tasks.synthetic.log import synthetic_log
+    from tasks.synthetic.vocabulary import load_vocabulary
+
     try:
         rows = synthetic_log(load_vocabulary(), **vars(options))
         _write(rows)
@@ -39,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return 0
 
 
@@ -58,14 +64,10 @@ def _write(rows: Iterable[Row]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m flows.sample",
-        description="Write a synthetic query log in AOL's format to standard output.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    option = parser.add_argument
+def parser() -> argparse.ArgumentParser:
+    about = "Write a synthetic query log in AOL's format to standard output."
+    made = new_parser("python -m flows.sample", about, EXAMPLES)
+    option = made.add_argument
     option("--queries", type=int, default=3000, metavar="N", help="rows (default 3000)")
     option("--users", type=int, default=300, metavar="M", help="people (default 300)")
     option("--seed", type=int, default=1, metavar="S", help="another seed, another log (default 1)")
@@ -83,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="F",
         help="how common sensitive interests are (default 1; 2 = twice as common, 0 = none)",
     )
-    return parser
+    return made
 
 
 if __name__ == "__main__":

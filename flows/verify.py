@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from flows.cli import new_parser
+from flows.process import INTERRUPTED
 from tasks.core.errors import InputError, LogveilError, VerificationFailed
 from tasks.settings import default_store, private_folder
 
 if TYPE_CHECKING:
     # Loaded late where they are used, so that --help answers at once.
-    from tasks.adapters.identifiers import IdentifierFinder
-    from tasks.adapters.provenance import People
-    from tasks.core.taxonomy import Taxonomy
+    from tasks.adapters.provenance import Provenance
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
 UNCHANGED: Final = "the file in this folder is the one that was released"
-INTERRUPTED: Final = 130
+CHANGED: Final = f"{UNCHANGED}: broken, its content has changed"
 
 DETAILS: Final = """\
 The release file is read back and held against the private side table in the store, which tells
@@ -42,7 +42,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the release that the arguments name; return the exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         proven, faults = prove(options.release, options.store)
     except LogveilError as fault:
@@ -68,40 +68,37 @@ def prove(folder: Path, store: Path) -> tuple[list[str], list[str]]:
         InputError: the folder holds no release, or the store does not know it.
     """
     from tasks.core.verification.clauses import promised
+    from tasks.phases.verify import faults_of_release
 
     releases = sorted(path for path in folder.glob("release-*") if path.is_dir())
     if releases:
         return _prove_edition(releases, store)
-    known = [(file, *_people(store, folder, file)) for file in _release_files(folder)]
-    taxonomy, identifiers = _tools(store)
+    known = [(file, *_behind(store, folder, file)) for file in _release_files(folder)]
     proven: list[str] = []
     faults: list[str] = []
-    for file, people, changed in known:
-        found = _faults(file, people, changed, taxonomy, identifiers)
+    for file, behind, changed in known:
+        found = [*([CHANGED] if changed else []), *faults_of_release(store, file, behind)]
         faults += [f"{file.name}: {fault}" for fault in found]
-        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(people.promise))]
+        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(behind.promise))]
     return ([], faults) if faults else (proven, [])
 
 
 def _prove_edition(folders: list[Path], store: Path) -> tuple[list[str], list[str]]:
     """Judge the releases of an edition, each alone and all together."""
-    from tasks.adapters.verifier import verify_union
     from tasks.core.verification.clauses import promised
     from tasks.core.verification.union import union_promise
-    from tasks.editions.state import numbered_people
+    from tasks.phases.verify import faults_of_edition
 
     files = [file for folder in folders for file in _release_files(folder)]
-    known = [_people(store, file.parent, file) for file in files]
-    tables = [people for people, _ in known]
-    promise = union_promise([people.promise for people in tables])
-    taxonomy, identifiers = _tools(store)
-    behind = numbered_people(tables)
+    known = [_behind(store, file.parent, file) for file in files]
+    tables = [behind for behind, _ in known]
     faults = [
-        f"{file.parent.name}: {UNCHANGED}: broken, its content has changed"
+        f"{file.parent.name}: {CHANGED}"
         for file, (_, changed) in zip(files, known, strict=True)
         if changed
     ]
-    faults += verify_union(files, behind, promise, taxonomy=taxonomy, identifiers=identifiers)
+    faults += faults_of_edition(store, files, tables)
+    promise = union_promise([behind.promise for behind in tables])
     proven = [f"each of {len(files)} releases, and all together: {c}" for c in promised(promise)]
     return ([], faults) if faults else (proven, [])
 
@@ -116,34 +113,13 @@ def _release_files(folder: Path) -> list[Path]:
     return found
 
 
-def _people(store: Path, folder: Path, release_file: Path) -> tuple[People, bool]:
-    """The side table to judge a file by, and whether the file is another than was released."""
-    from tasks.adapters.provenance import knows, load_people, load_registered
+def _behind(store: Path, folder: Path, release_file: Path) -> tuple[Provenance, bool]:
+    """The provenance to judge a file by, and whether the file is another than was released."""
+    from tasks.adapters import provenance
 
-    if knows(store, release_file):
-        return load_people(store, release_file), False
-    return load_registered(store, folder), True
-
-
-def _tools(store: Path) -> tuple[Taxonomy, IdentifierFinder]:
-    from tasks.adapters.identifiers import load_identifier_finder
-    from tasks.adapters.wordnet import load_wordnet
-
-    return load_wordnet(store).taxonomy, load_identifier_finder(store)
-
-
-def _faults(
-    release_file: Path,
-    people: People,
-    changed: bool,
-    taxonomy: Taxonomy,
-    identifiers: IdentifierFinder,
-) -> list[str]:
-    from tasks.adapters.verifier import verify_file
-
-    first = [f"{UNCHANGED}: broken, its content has changed"] if changed else []
-    behind = (people.users, people.sets, people.promise)
-    return first + verify_file(release_file, *behind, taxonomy=taxonomy, identifiers=identifiers)
+    if provenance.knows(store, release_file):
+        return provenance.load(store, release_file), False
+    return provenance.load_registered(store, folder), True
 
 
 def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
@@ -157,14 +133,10 @@ def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
         print(f"verified: all {len(proven)} clauses hold")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m flows.verify",
-        description="Prove again that an existing release keeps what it promises.",
-        epilog=DETAILS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    option = parser.add_argument
+def parser() -> argparse.ArgumentParser:
+    about = "Prove again that an existing release keeps what it promises."
+    made = new_parser("python -m flows.verify", about, DETAILS)
+    option = made.add_argument
     option(
         "release",
         type=Path,
@@ -179,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         help="the private store the release was made with (default: %(default)s)",
     )
     option("--json", action="store_true", help="print the result as JSON, and nothing else")
-    return parser
+    return made
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 COLUMN_ROLES = ("user", "query", "time")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
-SAMPLE_LOG = Path(__file__).parent.parent / "flows" / "data" / "sample_log.tsv"
+SAMPLE_LOG = Path(__file__).parent / "synthetic" / "data" / "sample_log.tsv"
 
 
 def default_store() -> str:

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, read_texts
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.public_data import stop_words
+from tasks.adapters.detection.pipeline import build_pipeline, read_texts
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.release_files import COLUMNS, render_classes
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.analysis import build_record_table
 from tasks.core.append.redact import KAnonymous, redact_pool
 from tasks.core.append.settle import Settlement, settle
 from tasks.core.choices import Scope
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
-from tasks.core.detection.readings import Readings
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.readings import Readings, normalise
 from tasks.core.detection.topics import map_topics
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
+from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.similarity.concepts import measure_concepts
@@ -57,7 +57,7 @@ class Log:
             self.users[rows],
             self.times[rows],
             self.taxonomy,
-            stop_words=STOPS,
+            stop_words=stop_words(),
             threshold=0.8,
             inclusive=False,
         )

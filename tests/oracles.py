@@ -85,7 +85,7 @@ def expanded(pairs: Pairs) -> dict[Pair, float]:
 
 
 def algorithm_3(pairs: Mapping[Pair, float], count: int) -> list[set[int]]:
-    """Lines 4–13 on records, word by word as SPEC §2 settles them."""
+    """Lines 4–13 on records, word by word as docs/decisions.md#paper-clusters settles them."""
     left = dict(sorted(pairs.items()))
     clusters: list[set[int]] = []
 

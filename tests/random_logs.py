@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from tasks.core.analysis import build_record_table
-from tasks.core.detection.attributes import Item
-from tasks.core.detection.readings import pack_readings
+from tasks.core.detection.readings import Item, pack_readings
+from tasks.core.record_table import build_record_table
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 

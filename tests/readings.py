@@ -9,12 +9,14 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from tasks.adapters.language import STOPS, read_texts
-from tasks.adapters.name_lists import load_name_lists
-from tasks.adapters.terms import load_terms
+from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.adapters.public_data import stop_words
+from tasks.adapters.detection.pipeline import read_texts
+from tasks.adapters.detection.terms import load_terms
 from tasks.adapters.wordnet import WordNet
 from tasks.core.choices import Scope
-from tasks.core.detection.attributes import AttributeFinder, Item
+from tasks.core.detection.attributes import AttributeFinder
+from tasks.core.detection.readings import Item
 from tasks.core.detection.topics import TopicMap
 
 STORE = Path(tempfile.gettempdir()) / "logveil-test-store"
@@ -23,7 +25,7 @@ STORE = Path(tempfile.gettempdir()) / "logveil-test-store"
 def attribute_finder(wordnet: WordNet, topics: TopicMap, scope: Scope) -> AttributeFinder:
     """The finder that a run would use."""
     terms = load_terms(wordnet, topics, load_name_lists(STORE), STORE)
-    return AttributeFinder(wordnet.lexicon, topics.masks, scope, STOPS, terms)
+    return AttributeFinder(wordnet.lexicon, topics.masks, scope, stop_words(), terms)
 
 
 def read_items(nlp: Language, texts: Sequence[str]) -> list[list[Item]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of, split_ragged
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
@@ -24,7 +25,6 @@ from tasks.core.records import (
 )
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
 from tasks.core.redaction.variants import Rows
-from tasks.core.rows import compress, split_rows
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
 
@@ -55,8 +55,8 @@ def rows_of(release: Release) -> list[Row]:
     return [
         Row(terms.tolist(), concepts.tolist(), time, precision, cluster, records.tolist())
         for terms, concepts, time, precision, cluster, records in zip(
-            split_rows(release.term_offsets, release.terms),
-            split_rows(release.concept_offsets, release.concepts),
+            split_ragged(release.term_offsets, release.terms),
+            split_ragged(release.concept_offsets, release.concepts),
             release.times.tolist(),
             release.precisions.tolist(),
             release.clusters.tolist(),
@@ -73,7 +73,7 @@ def form_by_form(
 
     def rows_of(forms: Ints, labels: Ints) -> tuple[Rows, Rows]:
         rows = [row_of(*pair) for pair in zip(forms.tolist(), labels.tolist(), strict=True)]
-        return compress([terms for terms, _ in rows]), compress([found for _, found in rows])
+        return ragged_of([terms for terms, _ in rows]), ragged_of([found for _, found in rows])
 
     return rows_of
 

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tasks.workbench import PHASES
+
 from tests.bench import ratios
 from tests.bench.__main__ import main
 from tests.bench.limits import Claim, judged_limits
 from tests.bench.nltk_loop import eq_1
+from tests.bench.results import Results
 from tests.bench.set_loop import most_matches
 from tests.bench.sizing import ON_DASK, Sizing, sizing_of
-from tests.bench.tables import NOTES_STUB, markdown_table, notes_of
+from tests.bench.tables import markdown_table, rendered
 from tests.bench.watched import RunFailed, watch
 
 KEYS_OF_A_RUN = {
@@ -115,15 +116,14 @@ def test_a_command_that_fails_says_why() -> None:
 def test_a_small_benchmark_has_the_promised_keys(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, table = tmp_path / "results.json", tmp_path / "results.md"
-    table.write_text("# Benchmark\n\n## Notes\n\nWritten by hand.\n")
-    files = ("--json", str(found), "--markdown", str(table), "--work", str(tmp_path / "work"))
+    found = tmp_path / "results.json"
+    found.write_text('{"runs": [], "notes": "Written by hand."}')
+    files = ("--json", str(found), "--work", str(tmp_path / "work"))
     chosen = ("--sizes", "300", "--scopes", "sensitive", "--only", "growth", "batch")
     assert main([*files, *chosen, "--wordnet", str(store)]) == 0
     content = json.loads(found.read_text())
-    assert {"machine", "command", "wordnet_seconds", "runs", "growth", "batch", "limits"} == set(
-        content
-    )
+    parts = {"runs", "growth", "batch", "limits"}
+    assert {"machine", "command", "notes", "wordnet_seconds"} | parts == set(content)
     kinds = [run["kind"] for run in content["runs"]]
     assert kinds == ["cold", "warm", "again", "first 95 %", "batch of 5 %"]
     for run in content["runs"]:
@@ -131,10 +131,11 @@ def test_a_small_benchmark_has_the_promised_keys(
         assert set(run["seconds"]) == {*PHASES, "total", "compute"}
         assert run["peak_memory_mb"] > 50
     assert content["batch"][0]["same_bytes"]
-    assert table.read_text() == capsys.readouterr().out.removesuffix("\n")
-    assert "| 300 | sensitive | batch of 5 % |" in table.read_text()
-    assert notes_of(table.read_text()) == "Written by hand."
-    assert notes_of("") == NOTES_STUB
+    shown = capsys.readouterr().out.removesuffix("\n")
+    assert shown == rendered(content)
+    assert "| 300 | sensitive | batch of 5 % |" in shown
+    assert shown.endswith("## Notes\n\nWritten by hand.\n")
+    assert Results.renewed(tmp_path / "none.json").content == {}
 
 
 def sized(size: int, megabytes: float, total: float, **shards: float) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
 
 CLAUSES: list[dict[str, Any]] = tomllib.loads(
     DEFAULT_TOPICS.with_name("law.toml").read_text(encoding="utf-8")

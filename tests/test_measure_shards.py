@@ -12,8 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tasks.measuring import measure
+from tasks.runtime.memory import open_memory
+from tasks.runtime.workers import blocks_run, running_shards
+from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import knowledge_in
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.quality import information_loss, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
@@ -23,21 +28,17 @@ from tasks.core.measures.random_clusters import (
     permutation_cost,
 )
 from tasks.core.records import RecordTable
-from tasks.core.runs import Result, here
 from tasks.core.similarity import pairs
 from tasks.core.similarity.concepts import class_distances, measure_concepts
-from tasks.core.similarity.costs import SetCosts, dataset_centre
+from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.distances import concept_distances
+from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
+from tasks.core.starmap import Result, serial
 from tasks.core.taxonomy import Taxonomy
-from tasks.measuring import measure
 from tasks.runtime.codec import name_of, named, pack, unpack
-from tasks.runtime.knowledge import knowledge_in
-from tasks.runtime.memory import open_memory
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import blocks_run, running_shards
+from tasks.runtime.remote import SharedFiles
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 from tests import oracles
 from tests.core.test_measures import one_cluster, publishing
 from tests.random_logs import tables
@@ -194,7 +195,7 @@ def test_a_call_that_is_alone_needs_no_worker() -> None:
 
     def engine() -> AbstractContextManager[Any]:
         started.append("")
-        return nullcontext(here)
+        return nullcontext(serial)
 
     with blocks_run(engine), running_shards(2) as run:
         assert list(run(make_of, iter([]))) == []

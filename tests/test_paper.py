@@ -1,4 +1,4 @@
-"""One test per worked example and table of the paper (SPEC §2)."""
+"""One test per worked example and table of the paper (docs/paper.md#golden-values)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import STOPS, build_pipeline, read_texts
-from tasks.adapters.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.public_data import stop_words
+from tasks.adapters.detection.pipeline import build_pipeline, read_texts
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
-from tasks.core.analysis import build_record_table, represent_similar
 from tasks.core.clustering.paper import (
     centroid_pair_score,
     centroid_score,
     cluster_nodes,
     node_centroids,
 )
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.readings import normalise
 from tasks.core.detection.topics import map_topics
+from tasks.core.record_table import build_record_table, represent_similar
 from tasks.core.similarity.distances import (
     concept_distances,
     match_attributes,
@@ -72,7 +73,7 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
         np.zeros(1, dtype=np.int32),
         np.zeros(1, dtype=np.int64),
         wordnet.taxonomy,
-        stop_words=STOPS,
+        stop_words=stop_words(),
         threshold=THRESHOLD,
         inclusive=False,
     )

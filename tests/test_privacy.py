@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tasks.workbench import PHASES
 
 from tasks.settings import SAMPLE_LOG
-from tasks.workbench import PHASES
 
 ROOT = Path(__file__).parent.parent
 CANARY_WORD = "zyxwvcanary"

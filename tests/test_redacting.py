@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tasks.redacting import FEWEST_SHARDS, redact_shard
+from tasks.runtime.shards import SharedRun
+from tasks.runtime.workers import blocks_run
+from tasks.workbench import Workbench
 
 from tasks import phases
+from tasks.adapters.resources import wordnet
 from tasks.core.records import Release
 from tasks.core.redaction import parts
-from tasks.core.runs import Run
+from tasks.core.starmap import Starmap
 from tasks.redacting import FEWEST_SHARDS, redact_shard
 from tasks.runtime.codec import name_of
-from tasks.runtime.knowledge import wordnet
 from tasks.runtime.progress import Progress, silent
-from tasks.runtime.shards import SharedRun
-from tasks.runtime.shared_files import SharedFiles
-from tasks.runtime.workers import blocks_run
+from tasks.runtime.remote import SharedFiles
 from tasks.settings import SAMPLE_LOG, Settings
-from tasks.workbench import Workbench
 from tests.core.test_redaction_parts import as_a_whole, differences
 from tests.test_shards import Here
 
@@ -39,7 +40,7 @@ def bench(store: Path) -> Workbench:
 def shards(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many small shards there are."""
     monkeypatch.setattr(parts, "MOST_RECORDS", 200)
-    return len(parts.cut(bench.result("cluster").labels))
+    return len(parts.cut_into_parts(bench.result("cluster").labels))
 
 
 def redacted(bench: Workbench, workers: int = 1, progress: Progress = silent) -> Release:
@@ -78,7 +79,7 @@ def test_shards_elsewhere_publish_the_same(
     files, engine = SharedFiles(str(tmp_path)), Here()
 
     @contextmanager
-    def elsewhere() -> Iterator[Run]:
+    def elsewhere() -> Iterator[Starmap]:
         yield SharedRun(files, engine, shards)
 
     with blocks_run(elsewhere):
@@ -97,7 +98,7 @@ def test_few_shards_are_redacted_here(
     labels = bench.result("cluster").labels
     monkeypatch.setattr(parts, "MOST_RECORDS", int((labels >= 0).sum()) * 2 // 5)
     monkeypatch.setattr(phases, "running_blocks", nobody)
-    assert len(parts.cut(labels)) == FEWEST_SHARDS - 1
+    assert len(parts.cut_into_parts(labels)) == FEWEST_SHARDS - 1
     assert differences(redacted(bench, 2), at_once) == []
 
 

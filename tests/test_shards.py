@@ -15,18 +15,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from flows.dask_engine import SHOWN_AS, _Submit
+from flows.display import Screen
 from flows.release import BareRunner, make_release
 from flows.run import main
-from flows.screen import Screen
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.between import between_sets
-from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.errors import InputError, UsageError
-from tasks.core.runs import Run
 from tasks.core.similarity.costs import SetCosts
+from tasks.core.starmap import Starmap
 from tasks.measuring import cost_of_permutation
 from tasks.reading import (
     Manner,
@@ -39,17 +37,28 @@ from tasks.reading import (
     texts_per_shard,
 )
 from tasks.redacting import redact_shard
-from tasks.runtime import shards
 from tasks.runtime.code import code_digest
-from tasks.runtime.codec import name_of, named, pack, unpack
-from tasks.runtime.knowledge import knowledge_in
 from tasks.runtime.memory import way_of_reading
 from tasks.runtime.shard_figures import counted_shards, counting_shards
 from tasks.runtime.shards import SharedRun, Submit, shares_of, work
-from tasks.runtime.shared_files import SharedFiles
 from tasks.runtime.workers import blocks_run
-from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tasks.workbench import Workbench
+
+from flows.display import Screen
+from flows.release import BareRunner, make_release
+from flows.run import main
+from tasks.adapters.logs.reader import read_logs, texts_at
+from tasks.adapters.resources import knowledge_in
+from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.between import between_sets
+from tasks.core.clustering.problem import Problem
+from tasks.core.errors import InputError, UsageError
+from tasks.core.runs import Run
+from tasks.core.similarity.costs import SetCosts
+from tasks.runtime import shards
+from tasks.runtime.codec import name_of, named, pack, unpack
+from tasks.runtime.remote import SharedFiles
+from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tests.small_shards import small
 from tests.test_privacy import assert_no_canary, canary_log, contents
 from tests.test_workers import problem_of_many_blocks
@@ -76,7 +85,7 @@ class Here:
 
 
 @contextmanager
-def sharing(files: SharedFiles, submit: Submit) -> Iterator[Run]:
+def sharing(files: SharedFiles, submit: Submit) -> Iterator[Starmap]:
     """As the Dask engine does it, but what was exchanged stays."""
     yield SharedRun(files, submit, 2)
 
@@ -105,8 +114,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 @pytest.fixture
-def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
-    monkeypatch.setattr("tasks.core.clustering.blocks.LARGEST_BLOCK", 20)
+def problem() -> Problem:
     return problem_of_many_blocks()
 
 
@@ -230,8 +238,9 @@ def test_calls_elsewhere_find_the_clusters_of_one_process(
     monkeypatch.setattr(shards, "TASKS_PER_WORKER", 2)
     engine = Here()
     run = SharedRun(SharedFiles(str(tmp_path)), engine, 1)
-    assert adaptive_labels(problem, run).tolist() == adaptive_labels(problem).tolist()
-    # Two tasks for the blocks, two for the seams.
+    found = adaptive_labels(problem, run, sets_per_block=20)
+    assert found.tolist() == adaptive_labels(problem, sets_per_block=20).tolist()
+    # Two tasks for the blocks, two for their boundaries.
     assert engine.done == 4
     assert any(path.is_file() for path in tmp_path.rglob("*"))
     run.forget()
@@ -252,7 +261,7 @@ def test_what_shards_take_is_counted(files: SharedFiles, problem: Problem) -> No
     run = SharedRun(files, Here(), 1)
     with counting_shards():
         found = list(run(between_sets, [(problem,)] * 3))
-        figures = counted_shards()["shards"]["tasks.core.clustering.between:between_sets"]
+        figures = counted_shards()["shards"]["tasks.core.clustering.problem:between_sets"]
     assert figures["calls"] == 3
     assert figures["longest_seconds"] <= figures["seconds"]
     bytes_of_results = sum(map(len, map(pack, found)))

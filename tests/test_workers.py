@@ -14,20 +14,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.reading import Manner, read_in_shards
+from tasks.runtime.workers import running_blocks
 
 from tasks import reading
-from tasks.core.clustering import blocks
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.between import between_sets
-from tasks.core.clustering.problem import Problem, problem_of
+from tasks.core.clustering.blocks import cut_into_blocks
+from tasks.core.clustering.problem import Problem, between_sets, problem_of
 from tasks.core.errors import UnexpectedError, UsageError
 from tasks.core.records import Ints
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import Costs
 from tasks.core.taxonomy import build_taxonomy
-from tasks.reading import Manner, read_in_shards
 from tasks.runtime.progress import silent
-from tasks.runtime.workers import running_blocks
 from tests.random_logs import table_of
 
 
@@ -44,27 +43,25 @@ def test_results_come_in_order(workers: int) -> None:
 
 def test_one_and_two_workers_find_the_same_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     """With small blocks: what is cut into blocks does not depend on who works on them."""
-    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 20)
     problem = problem_of_many_blocks()
     labels = []
     for workers in (1, 2):
         with running_blocks(workers) as run:
-            labels.append(adaptive_labels(problem, run).tolist())
+            labels.append(adaptive_labels(problem, run, sets_per_block=20).tolist())
     assert labels[0] == labels[1]
 
 
 def test_workers_read_what_is_known_of_a_block(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 20)
     problem = problem_of_many_blocks()
     sources = []
-    for number, block in enumerate(blocks.cut(problem)):
+    for number, block in enumerate(cut_into_blocks(problem, sets_per_block=20)):
         sources.append(KnownCosts(tmp_path / f"{number}.npy"))
         np.save(sources[-1].path, between_sets(problem.part(block)))
     with running_blocks(2) as run:
-        labels = adaptive_labels(problem, run, sources)
-    assert labels.tolist() == adaptive_labels(problem).tolist()
+        labels = adaptive_labels(problem, run, sources, sets_per_block=20)
+    assert labels.tolist() == adaptive_labels(problem, sets_per_block=20).tolist()
 
 
 IDLE = """\
@@ -158,5 +155,5 @@ def problem_of_many_blocks() -> Problem:
     table = table_of(taxonomy, [(u, list(dict.fromkeys(c)), w, t) for u, c, w, t in rows])
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
     problem = problem_of(table, distances, taxonomy, k=3, l=1)
-    assert len(blocks.cut(problem)) > 2
+    assert len(cut_into_blocks(problem, sets_per_block=20)) > 2
     return problem

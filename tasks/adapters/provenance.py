@@ -1,4 +1,4 @@
-"""Who stands behind each row of a release: the private side table in the store.
+"""Provenance: who stands behind each row of a release; a private table in the store.
 
 A table lies in `<store>/releases` under the hash of its release file's bytes, so it fits that
 file and no other. A published folder is registered under the hash of its path, so that a file
@@ -9,11 +9,11 @@ People and attribute sets are plain numbers; no text and no user id is kept.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,11 +22,12 @@ import numpy as np
 from tasks.core.errors import InputError
 from tasks.core.records import Ints, Longs, freeze
 from tasks.core.verification.clauses import Promise
-from tasks.runtime.private_files import write_private
+from tasks.runtime.codec import pack, sealed, unpack, unsealed
+from tasks.runtime.files import write_private
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class Provenance:
     """Who stands behind the rows of a release.
 
     Attributes:
@@ -45,24 +46,18 @@ class People:
         freeze(self)
 
 
-COLUMNS: Final = ("users", "sets", "records")
 KEY_LENGTH: Final = 32
 KEY: Final = re.compile(f"[0-9a-f]{{{KEY_LENGTH}}}")
-DIGEST_LENGTH: Final = hashlib.sha256().digest_size
 REMEDY: Final = "run flows.run again to make the release anew"
 
 
-def save_people(store: Path, release_file: Path, people: People) -> None:
+def save(store: Path, release_file: Path, provenance: Provenance) -> None:
     """Keep the side table of a written release, which may still lie in a temporary folder."""
-    promise_bytes = np.frombuffer(json.dumps(asdict(people.promise)).encode(), dtype=np.uint8)
-    columns = {name: getattr(people, name) for name in COLUMNS}
-    buffer = io.BytesIO()
-    np.savez(buffer, promise=promise_bytes, allow_pickle=False, **columns)
-    table, key = buffer.getvalue(), release_key(release_file)
-    write_private(_table_path(store, key), table + _checksum(key, table))
+    key = release_key(release_file)
+    write_private(_table_path(store, key), sealed(key, pack(provenance)))
 
 
-def load_people(store: Path, release_file: Path) -> People:
+def load(store: Path, release_file: Path) -> Provenance:
     """The side table of exactly this file.
 
     Raises:
@@ -114,7 +109,7 @@ def _contents(folder: Path, release_file: Path) -> dict[str, str]:
     return {"release": release_key(release_file), "rejects": release_key(rejects)}
 
 
-def load_registered(store: Path, folder: Path) -> People:
+def load_registered(store: Path, folder: Path) -> Provenance:
     """The side table of the release last published in a folder, whatever lies there now.
 
     Raises:
@@ -139,6 +134,15 @@ def release_key(release_file: Path) -> str:
         raise InputError(f"cannot read {release_file}: {fault.strerror}") from None
 
 
+def numbered_people(tables: Sequence[Provenance]) -> list[tuple[Ints, Ints, Promise]]:
+    """Users, sets and promise of several releases, users numbered 0, 1, … alike in all."""
+    everybody = np.concatenate([table.users for table in tables])
+    _, numbers = np.unique(everybody, return_inverse=True)
+    bounds = np.cumsum([len(table.users) for table in tables])[:-1]
+    users = np.split(numbers.astype(np.int32), bounds)
+    return [(own, table.sets, table.promise) for own, table in zip(users, tables, strict=True)]
+
+
 def _table_path(store: Path, key: str) -> Path:
     return store / "releases" / f"{key}.npz"
 
@@ -148,21 +152,15 @@ def _pointer_path(store: Path, folder: Path) -> Path:
     return store / "releases" / f"{key}.json"
 
 
-def _load(store: Path, key: str) -> People:
+def _load(store: Path, key: str) -> Provenance:
     path = _table_path(store, key)
-    content = _read(path)
-    table, checksum = content[:-DIGEST_LENGTH], content[-DIGEST_LENGTH:]
-    if checksum != _checksum(key, table):
+    content = unsealed(key, _read(path))
+    if content is None:
         raise _damaged(path)
-    with np.load(io.BytesIO(table), allow_pickle=False) as arrays:
-        promise = Promise(**json.loads(arrays["promise"].tobytes()))
-        columns = {name: arrays[name] for name in COLUMNS}
-        return People(**columns, promise=promise)
-
-
-def _checksum(key: str, table: bytes) -> bytes:
-    """Covers the key as well, so that a table under another release's name is noticed."""
-    return hashlib.sha256(key.encode() + table).digest()
+    found = unpack(content)
+    if not isinstance(found, Provenance):
+        raise _damaged(path)
+    return found
 
 
 def _read(path: Path) -> bytes:

@@ -31,7 +31,7 @@ from tasks.core.records import (
     Release,
 )
 from tasks.core.taxonomy import Taxonomy
-from tasks.runtime.disk import sync_folder
+from tasks.runtime.files import sync_folder
 
 COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"

@@ -22,7 +22,7 @@ from tasks.core.verification.union import union_faults
 
 if TYPE_CHECKING:
     # Only named here: whoever calls has loaded the recognisers already.
-    from tasks.adapters.identifiers import IdentifierFinder
+    from tasks.adapters.detection.identifiers import IdentifierFinder
 
 READABLE: Final = "the release file can be read"
 TEXT_ONLY: Final = "a Parquet release holds text and nothing beside it"

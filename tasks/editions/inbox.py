@@ -22,8 +22,8 @@ from typing import Final
 
 from tasks.core.errors import InputError
 from tasks.editions.writers import open_for_writing
-from tasks.runtime.disk import sync_folder
-from tasks.runtime.inputs import content_digest
+from tasks.runtime.files import sync_folder
+from tasks.runtime.fingerprint import content_digest
 
 UNFINISHED: Final = (".part", ".tmp", ".partial", ".crdownload", ".swp", "~")
 """How names end that programs give to files they are still writing."""

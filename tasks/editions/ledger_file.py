@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tasks.core.errors import InputError, LogveilError, UnexpectedError
-from tasks.runtime.disk import sync_folder
+from tasks.runtime.files import sync_folder
 
 LEDGER_NAME: Final = "ledger.sqlite3"
 SCHEMA_VERSION: Final = 1

@@ -9,21 +9,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from tasks.adapters import provenance as people
+from tasks.adapters import provenance
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
 from tasks.adapters.release_files import ASIDE
-from tasks.adapters.topics import DEFAULT_TOPICS, topics_content
 from tasks.core.digests import digest
 from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.verification.clauses import Promise
 from tasks.editions.inbox import find_done
 from tasks.editions.ledger import Ledger
 from tasks.editions.ledger_entries import Batch, Edition, Kind, Release
@@ -167,7 +166,7 @@ def withdraw_old(store: Path, out: Path, keep: int) -> list[Path]:
     folders = sorted(out.glob("edition-[0-9]*"))[:-keep]
     for folder in folders:
         for release in sorted(folder.glob("release-*")):
-            people.forget(store, release)
+            provenance.forget(store, release)
         aside = folder.with_name(f"{ASIDE}{os.getpid()}")
         os.replace(folder, aside)
         shutil.rmtree(aside)
@@ -176,7 +175,7 @@ def withdraw_old(store: Path, out: Path, keep: int) -> list[Path]:
 
 def register(store: Path, folder: Path) -> None:
     """Let `flows.verify` find the proof of a published folder."""
-    people.register(store, folder, release_file(folder), "edition")
+    provenance.register(store, folder, release_file(folder), "edition")
 
 
 def release_file(folder: Path) -> Path:
@@ -187,12 +186,3 @@ def release_file(folder: Path) -> Path:
             f"{folder} should hold one release: put it back, or begin anew with --edition new"
         )
     return found[0]
-
-
-def numbered_people(tables: Sequence[people.People]) -> list[tuple[Ints, Ints, Promise]]:
-    """Users, sets and promise of several releases, users numbered 0, 1, … alike in all."""
-    everybody = np.concatenate([table.users for table in tables])
-    _, numbers = np.unique(everybody, return_inverse=True)
-    bounds = np.cumsum([len(table.users) for table in tables])[:-1]
-    users = np.split(numbers.astype(np.int32), bounds)
-    return [(own, table.sets, table.promise) for own, table in zip(users, tables, strict=True)]

@@ -15,25 +15,27 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from tasks import phases
-from tasks.core.clustering.blocks import LARGEST_BLOCK
+from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.errors import NothingToRelease
-from tasks.core.records import RecordTable
-from tasks.core.runs import Run, here
-from tasks.evaluation.measures.front import beaten_by, on_front
-from tasks.evaluation.measures.measure import drawn, measured
-from tasks.evaluation.methods.catalogue import METHODS
-from tasks.evaluation.methods.interface import Material, Method, Outcome, published_by_clusters
-from tasks.evaluation.pages.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
-from tasks.evaluation.pages.write import write_comparison
-from tasks.measuring import centre_of
+from tasks.core.part_sizes import PART_SIZES
+from tasks.core.starmap import Starmap, serial
+from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
+from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
+from tasks.evaluation.page import write_comparison
+from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
+from tasks.phases.analyse import analyse
+from tasks.phases.compare import compare
+from tasks.phases.job import Job
+from tasks.phases.measure import centre_of
+from tasks.phases.read import read
 from tasks.runtime.errors import contained
-from tasks.runtime.knowledge import topic_map, wordnet
+from tasks.runtime.executor import Executor
 from tasks.runtime.progress import Progress, silent
 from tasks.settings import Settings
-from tasks.workbench import Workbench
+from tasks.version import VERSION
 
 KS: Final = (2, 3, 5, 10, 20, 50)
 """The numbers of people at which methods are compared, beside the one that is asked for."""
@@ -47,12 +49,21 @@ Result = TypeVar("Result")
 class Comparing:
     """One comparison: `make` each of `parts` in turn; the last writes everything."""
 
-    def __init__(self, settings: Settings, progress: Progress = silent, run: Run = here) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        executor: Executor,
+        progress: Progress = silent,
+        run: Starmap = serial,
+    ) -> None:
         self.settings = settings
         self.progress = progress
         self._run = run
         # The paper's method needs the pairs of sets; the others make their own costs.
-        self._bench = Workbench(replace(settings, method="paper"), progress)
+        job = Job.of(replace(settings, method="paper"), executor, progress)
+        self._log = read(job)
+        self._table = analyse(job, self._log)
+        self._compared = compare(job, self._table)
         self._started = time.perf_counter()
         self._methods: dict[str, dict[str, Any]] = {}
         self._peers: list[dict[str, Any]] = []
@@ -74,7 +85,8 @@ class Comparing:
     @contained
     def _prepare(self, part: str) -> str:
         if part != "compare":
-            self._bench.result(part)
+            result = self._log if part == "read" else self._table
+            _ = result.value
             return "done"
         people = self._people
         if people < self.settings.k:
@@ -95,14 +107,14 @@ class Comparing:
             outcome, seconds = _timed(partial(method.apply, self.material, k))
             cells[str(k)] = {**self._measured(outcome, k), "seconds": seconds}
             if k == self.settings.k:
-                figures = drawn(self.material, outcome)
+                figures = figure_data(self.material, outcome)
         about = {"kind": method.kind, "clusters": method.clusters}
         said = {"source": method.source, "assumed": method.assumed}
         return {**about, **said, "by_k": cells, "figures": figures}
 
     def _measured(self, outcome: Outcome, k: int) -> dict[str, Any]:
         topics = topic_map(self.settings.store, self.settings.topics)
-        return measured(self.material, outcome, topics, k)
+        return measure_outcome(self.material, outcome, topics, k)
 
     @contained
     def _try_peers(self) -> str:
@@ -142,8 +154,7 @@ class Comparing:
 
     @cached_property
     def material(self) -> Material:
-        table: RecordTable = self._bench.result("analyse")
-        found: phases.Comparison = self._bench.result("compare")
+        table, found = self._table.value, self._compared.value
         assert found.set_pairs is not None
         return Material(
             table=table,
@@ -155,7 +166,7 @@ class Comparing:
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,
             # A single block is not worth another process.
-            run=self._run if len(table.sets) > LARGEST_BLOCK else here,
+            run=self._run if len(table.sets) > PART_SIZES.sets_per_block else serial,
         )
 
     @cached_property
@@ -164,7 +175,7 @@ class Comparing:
         return {
             "settings": _published(self.settings),
             "versions": {
-                "logveil": phases.VERSION,
+                "logveil": VERSION,
                 "wordnet": f"3.0 ({wordnet(self.settings.store).version})",
                 "python": platform.python_version(),
             },
@@ -188,8 +199,8 @@ class Comparing:
         for k in map(str, self.ks):
             cells = [self._methods[name]["by_k"][k] for name in names]
             points = [(cell[risk], cell["symmetric_loss"]) for cell in cells]
-            front = [n for n, held in zip(names, on_front(points), strict=True) if held]
-            beaten = [names[place] for place in beaten_by(points, names.index(OURS))]
+            front = [n for n, held in zip(names, on_pareto_front(points), strict=True) if held]
+            beaten = [names[place] for place in dominated_by(points, names.index(OURS))]
             fronts[k] = {"front": front, f"{OURS}_beaten_by": beaten}
         return fronts
 

@@ -1,12 +1,13 @@
-"""Values as bytes, to be read by another process of the same program: no pickle.
+"""Values as bytes and back: the one codec of whatever is kept or handed to another process.
 
-Whoever can write to a shared store could plant a pickle that runs where it is read. So what
-travels is a tree of plain values beside its arrays; the classes and functions that it names are
+No pickle: whoever can write to a store could plant one that runs where it is read. What is written
+is a tree of plain values beside its arrays (npz); the classes and functions that it names are
 looked up among those of `tasks`, and a class must be a dataclass.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from dataclasses import fields, is_dataclass
@@ -18,6 +19,7 @@ import numpy as np
 
 OWN: Final = "tasks."
 TREE: Final = "tree"
+CHECKSUM_BYTES: Final = 16
 
 
 def pack(value: Any) -> bytes:
@@ -34,6 +36,17 @@ def unpack(content: bytes) -> Any:
     """What was packed; anything that `pack` would not have written is refused."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return _unpacked(json.loads(archive[TREE].tobytes()), archive)
+
+
+def sealed(name: str, content: bytes) -> bytes:
+    """The content behind a checksum that covers its name as well."""
+    return _checksum(name, content) + content
+
+
+def unsealed(name: str, whole: bytes) -> bytes | None:
+    """What was sealed under this name; None if it is damaged or was sealed under another."""
+    checksum, content = whole[:CHECKSUM_BYTES], whole[CHECKSUM_BYTES:]
+    return content if checksum == _checksum(name, content) else None
 
 
 def name_of(item: Any) -> str:
@@ -55,12 +68,17 @@ def named(name: str) -> Any:
     return found
 
 
+def _checksum(name: str, content: bytes) -> bytes:
+    hashed = hashlib.blake2b(name.encode(), digest_size=CHECKSUM_BYTES)
+    hashed.update(content)
+    return hashed.digest()
+
+
 def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
+        return _packed_array(value, arrays)
     if isinstance(value, list | tuple):
         return {type(value).__name__: [_packed(each, arrays) for each in value]}
     if isinstance(value, dict):
@@ -73,6 +91,16 @@ def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     return {"object": name_of(type(value)), "fields": content}
 
 
+def _packed_array(value: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
+    """Strings as the bytes of a JSON list: that loads sooner than numpy's padded ones."""
+    if value.dtype == np.object_:
+        text = json.dumps(value.tolist(), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        arrays.append(np.frombuffer(text, dtype=np.uint8))
+        return {"strings": len(arrays) - 1}
+    arrays.append(value)
+    return {"array": len(arrays) - 1}
+
+
 def _unpacked(tree: Any, arrays: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
@@ -80,6 +108,9 @@ def _unpacked(tree: Any, arrays: Any) -> Any:
     match kind:
         case "array":
             return arrays[str(content)]
+        case "strings":
+            text = arrays[str(content)].tobytes().decode("utf-8", "surrogatepass")
+            return np.array(json.loads(text), dtype=object)
         case "list":
             return [_unpacked(each, arrays) for each in content]
         case "tuple":

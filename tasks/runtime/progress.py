@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
-from tasks.core.runs import Result, Run
+from tasks.core.starmap import Result, Starmap
 
 Part = TypeVar("Part", bound=Sized)
 
@@ -26,7 +26,7 @@ def counted(parts: Iterable[Part], total: int, progress: Progress) -> Iterator[P
         yield part
 
 
-def watched(run: Run, total: int, progress: Progress) -> Run:
+def watched(run: Starmap, total: int, progress: Progress) -> Starmap:
     """The same run, saying after each part how many are done; more than foreseen are all."""
     done = 0
 

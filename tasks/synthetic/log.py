@@ -2,8 +2,8 @@
 
 What is imitated: people of very different activity, each with a few interests, a home town,
 favourite sites and people they look for; sessions of a few queries minutes apart with
-reformulations; queries repeated by the same person; a wide tail of queries asked once; slips of
-the keyboard; direct identifiers now and then. What is not: any query of any real person.
+reformulations; queries repeated by the same person; a wide tail of queries asked once; typing
+errors; direct identifiers now and then. What is not: any query of any real person.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 
 from tasks.core.errors import UsageError
 from tasks.synthetic.draws import Dice, Weighted, weighted, zipf
-from tasks.synthetic.identifiers import person
 from tasks.synthetic.queries import (
     Kind,
     Query,
@@ -29,6 +28,7 @@ from tasks.synthetic.queries import (
     identifier_query,
     local_query,
     misspelt,
+    person,
     person_query,
     place_name,
     reworded,
@@ -72,7 +72,7 @@ class Searcher:
     """A person of the log: what they care about and what they have typed so far."""
 
     topics: Weighted[Topic]
-    home: tuple[str, str]
+    town: tuple[str, str]
     focus: dict[str, list[str]] = field(default_factory=dict)
     sites: list[Query] = field(default_factory=list)
     people: list[str] = field(default_factory=list)
@@ -215,7 +215,7 @@ def _next(world: World, searcher: Searcher, query: Query) -> Query:
     dice, words = world.dice, world.words
     course = dice.uniform()
     if course < 0.4:
-        return reworded(dice, words, query, place_name(dice, words, searcher.home))
+        return reworded(dice, words, query, place_name(dice, words, searcher.town))
     if course < 0.65 and query.topic:
         return _on_topic(world, searcher, query.topic)
     return _fresh(world, searcher)
@@ -242,13 +242,13 @@ def _on_topic(world: World, searcher: Searcher, topic: Topic) -> Query:
         common = [dice.pick(topic.terms) for _ in range(dice.between(1, 3))]
         concerns = searcher.focus[topic.name] = [*common, topic_term(dice, topic)]
     term = dice.one_of(concerns) if dice.chance(0.3) else topic_term(dice, topic)
-    return topic_query(dice, words, topic, term, place_name(dice, words, searcher.home))
+    return topic_query(dice, words, topic, term, place_name(dice, words, searcher.town))
 
 
 def _of_passing_interest(world: World, searcher: Searcher) -> Query:
     dice, words = world.dice, world.words
     topic = dice.pick(world.topics)
-    place = place_name(dice, words, searcher.home)
+    place = place_name(dice, words, searcher.town)
     return topic_query(dice, words, topic, topic_term(dice, topic), place)
 
 
@@ -267,7 +267,7 @@ def _common(world: World, searcher: Searcher) -> Query:
 def _local(world: World, searcher: Searcher) -> Query:
     dice, words = world.dice, world.words
     thing = dice.pick(words.place_things)
-    return local_query(dice, words, thing, place_name(dice, words, searcher.home))
+    return local_query(dice, words, thing, place_name(dice, words, searcher.town))
 
 
 def _person(world: World, searcher: Searcher) -> Query:
@@ -277,7 +277,7 @@ def _person(world: World, searcher: Searcher) -> Query:
         searcher.people.append(dice.one_of(world.sought) if known else person(dice, words.book))
         world.sought.append(searcher.people[-1])
     name = dice.one_of(searcher.people)
-    return person_query(dice, words, name, place_name(dice, words, searcher.home))
+    return person_query(dice, words, name, place_name(dice, words, searcher.town))
 
 
 def _identifier(world: World, searcher: Searcher) -> Query:

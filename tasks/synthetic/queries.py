@@ -1,14 +1,21 @@
-"""The wording of synthetic queries: what is looked for, in which words, with which slips."""
+"""What is typed in synthetic logs: topics, towns, sites, people, identifiers; in which words.
+
+Identifiers are well formed, drawn by rule, nobody's on purpose. Check digits and ranges are kept,
+so that detectors with validators (presidio's) accept them. Mail addresses lie in the domains that
+RFC 2606 reserves, public IP addresses in the blocks that RFC 5737 reserves: those belong to
+nobody. Phone and social security numbers have no reserved block that validators accept, so there
+a match with a real number is possible by chance only.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
 from tasks.synthetic.draws import Dice, Weighted, weighted
-from tasks.synthetic.identifiers import AddressBook, identifier
 
 TERM: Final = "*"
 PLACE: Final = "^"
@@ -29,6 +36,23 @@ NEIGHBOURS: Final = {
     "y": "tu", "z": "xa",
 }  # fmt: skip
 """Keys beside each key."""
+
+WOOLWORTH: Final = "078-05-1120"
+"""Printed on a sample card in 1938, used by thousands, void since: validators refuse it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressBook:
+    """What identifiers are made of."""
+
+    first_names: Weighted[str]
+    last_names: Weighted[str]
+    streets: Weighted[str]
+    street_kinds: Weighted[str]
+    mail_domains: Weighted[str]
+    path_words: Weighted[str]
+    area_codes: Weighted[str]
+    towns: Weighted[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +102,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query before slips of the keyboard; the subject is what any rewording keeps."""
+    """A query before typing errors; the subject is what any rewording keeps."""
 
     text: str
     kind: Kind
@@ -86,7 +110,7 @@ class Query:
     topic: Topic | None = None
 
 
-class Manner(Enum):
+class Phrasing(Enum):
     """How a query speaks of its term."""
 
     BARE = 0
@@ -96,7 +120,7 @@ class Manner(Enum):
     AT_A_PLACE = 4
 
 
-MANNERS: Final = weighted(tuple(Manner), (0.34, 0.45, 0.07, 0.07, 0.07))
+PHRASINGS: Final = weighted(tuple(Phrasing), (0.34, 0.45, 0.07, 0.07, 0.07))
 ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
 
@@ -117,15 +141,15 @@ def topic_term(dice: Dice, topic: Topic) -> str:
 
 
 def _phrase(dice: Dice, words: Vocabulary, topic: Topic, term: str, place: str) -> str:
-    manner = dice.pick(MANNERS)
-    if manner is Manner.BARE:
+    phrasing = dice.pick(PHRASINGS)
+    if phrasing is Phrasing.BARE:
         return term
-    if manner is Manner.COMMON_WORDS:
+    if phrasing is Phrasing.COMMON_WORDS:
         return dice.pick(words.patterns).replace(TERM, term)
-    if manner is Manner.WITH_ANOTHER_TERM:
+    if phrasing is Phrasing.WITH_ANOTHER_TERM:
         other = dice.pick(topic.terms)
         return term + dice.pick(JOINTS) + other if other not in term else term
-    if manner is Manner.AT_A_PLACE and topic.local:
+    if phrasing is Phrasing.AT_A_PLACE and topic.local:
         return dice.pick(words.local_patterns).replace(TERM, term).replace(PLACE, place)
     return dice.pick(topic.patterns).replace(TERM, term)
 
@@ -146,9 +170,9 @@ def plural(term: str) -> str:
     return term + "s"
 
 
-def place_name(dice: Dice, words: Vocabulary, home: tuple[str, str]) -> str:
+def place_name(dice: Dice, words: Vocabulary, own: tuple[str, str]) -> str:
     """A town with or without its state, or the state: the searcher's own as often as not."""
-    town, state = home if dice.chance(0.6) else dice.pick(words.book.towns)
+    town, state = own if dice.chance(0.6) else dice.pick(words.book.towns)
     full = words.state_names[state]
     return dice.one_of((town, f"{town} {state}", f"{town} {state}", f"{town} {full}", full))
 
@@ -248,17 +272,133 @@ def as_typed(dice: Dice, text: str) -> str:
 
 
 def misspelt(dice: Dice, text: str) -> str:
-    """The text with one slip: two letters swapped, one dropped, doubled or hit beside."""
+    """The text with one typing error: two letters swapped, one dropped, doubled or hit beside."""
     spots = [at for at in range(1, len(text) - 1) if text[at - 1 : at + 2].isalpha()]
     if not spots:
         return text
     at = dice.one_of(spots)
     before, letter, after = text[:at], text[at], text[at + 1 :]
-    slip = dice.between(0, 3)
-    if slip == 0:
+    error = dice.between(0, 3)
+    if error == 0:
         return before + after[0] + letter + after[1:]
-    if slip == 1:
+    if error == 1:
         return before + after
-    if slip == 2:
+    if error == 2:
         return before + letter + letter + after
     return before + dice.one_of(NEIGHBOURS.get(letter, letter)) + after
+
+
+# Direct identifiers
+
+
+def person(dice: Dice, book: AddressBook) -> str:
+    """First and last name of a private person who does not exist."""
+    return f"{dice.pick(book.first_names)} {dice.pick(book.last_names)}"
+
+
+def email(dice: Dice, book: AddressBook) -> str:
+    """A mail address in a reserved domain."""
+    first, last = dice.pick(book.first_names), dice.pick(book.last_names)
+    local = dice.one_of(
+        (f"{first}{last}", f"{first}.{last}", f"{first[0]}{last}", f"{last}_{first}")
+    )
+    number = str(dice.between(1, 99)) if dice.chance(0.6) else ""
+    return f"{local}{number}@{dice.pick(book.mail_domains)}"
+
+
+def phone(dice: Dice, book: AddressBook) -> str:
+    """A ten-digit number of the North American plan: no 555 and no N11 exchange."""
+    area = dice.pick(book.area_codes)
+    exchange = dice.between(200, 998)
+    if exchange == 555 or exchange % 100 == 11:
+        exchange += 1
+    line = dice.digits(4)
+    form = dice.one_of(("{}-{}-{}", "({}) {}-{}", "{} {} {}", "{}-{}-{}"))
+    return form.format(area, exchange, line)
+
+
+def social_security_number(dice: Dice, book: AddressBook) -> str:
+    """Nine digits in the ranges that were issued: area 001-665 or 667-899, no zero group."""
+    area = dice.between(1, 898)
+    area += area >= 666
+    number = f"{area:03d}-{dice.between(1, 99):02d}-{dice.between(1, 9999):04d}"
+    return number if number != WOOLWORTH else "078-05-1121"
+
+
+def luhn_digit(digits: str) -> str:
+    """The check digit (ISO/IEC 7812) that completes these digits.
+
+    Example:
+        >>> luhn_digit("7992739871")
+        '3'
+    """
+    doubled = [int(digit) * 2 for digit in digits[::-2]]
+    plain = [int(digit) for digit in digits[-2::-2]]
+    return str(-(sum(value // 10 + value % 10 for value in doubled) + sum(plain)) % 10)
+
+
+def card(dice: Dice, book: AddressBook) -> str:
+    """A sixteen-digit card number with a valid check digit."""
+    body = dice.one_of(("4", "51", "52", "53", "54", "6011"))
+    body += dice.digits(15 - len(body))
+    number = body + luhn_digit(body)
+    separator = dice.one_of((" ", "-", ""))
+    return separator.join(number[start : start + 4] for start in range(0, 16, 4))
+
+
+def street_address(dice: Dice, book: AddressBook) -> str:
+    """House number, street, town and state."""
+    town, state = dice.pick(book.towns)
+    street = f"{dice.pick(book.streets)} {dice.pick(book.street_kinds)}"
+    return f"{dice.between(10, 9899)} {street} {town} {state}"
+
+
+def zip_code(dice: Dice, book: AddressBook) -> str:
+    """A five-digit zip code, alone or with what is looked for there."""
+    number = f"{dice.between(1001, 99950):05d}"
+    return dice.one_of(("{}", "zip code {}", "homes for sale {}", "jobs in {}")).format(number)
+
+
+def account_number(dice: Dice, book: AddressBook) -> str:
+    """A customer, account or tracking number."""
+    number = dice.digits(dice.between(8, 12))
+    return dice.one_of(("account {}", "account number {}", "tracking {}", "order {}")).format(
+        number
+    )
+
+
+def web_address(dice: Dice, book: AddressBook) -> str:
+    """A personal page under a family's name."""
+    last, word = dice.pick(book.last_names), dice.pick(book.path_words)
+    return f"http://www.{last}{dice.pick(book.streets)}.com/{word}.htm?id={dice.digits(4)}"
+
+
+def ip_address(dice: Dice, book: AddressBook) -> str:
+    """An address of a home network or of a block kept for documentation."""
+    network = dice.one_of(
+        ("192.168.0", "192.168.1", "10.0.0", "192.0.2", "198.51.100", "203.0.113")
+    )
+    return f"{network}.{dice.between(1, 254)}"
+
+
+Maker = Callable[[Dice, AddressBook], str]
+
+MAKERS: Weighted[Maker] = weighted(
+    (
+        phone,
+        email,
+        street_address,
+        zip_code,
+        account_number,
+        web_address,
+        social_security_number,
+        card,
+        ip_address,
+    ),
+    (5, 4, 5, 4, 3, 2, 2, 1, 1),
+)
+
+
+def identifier(dice: Dice, book: AddressBook) -> str:
+    """A direct identifier of any kind."""
+    return dice.pick(MAKERS)(dice, book)

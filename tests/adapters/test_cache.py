@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tasks.runtime.cache import BlobCache
 
 from tasks.core.errors import InputError
-from tasks.runtime.cache import BlobCache
-from tasks.runtime.private_files import SECRET_BYTES, store_secret
+from tasks.runtime.files import SECRET_BYTES, store_secret
 
 ROOMY = 10**9
 LARGE = b"x" * 100_000
@@ -175,7 +175,7 @@ def test_an_unusable_store_is_named(tmp_path: Path) -> None:
 def test_one_secret_per_store_also_for_many_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from tasks.runtime.private_files import store_secret;"
+        "from tasks.runtime.files import store_secret;"
         "sys.stdout.write(store_secret(Path(sys.argv[1])).hex())"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "store")]

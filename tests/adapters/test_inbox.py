@@ -24,7 +24,7 @@ from tasks.editions.inbox import (
     move_to_failed,
     move_to_known,
 )
-from tasks.runtime.inputs import content_digest
+from tasks.runtime.fingerprint import content_digest
 
 OLD = 1_000_000_000
 NOT_UTF_8 = os.fsdecode(b"caf\xe9.tsv")

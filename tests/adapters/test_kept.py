@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tasks.runtime.cache import BlobCache
+from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
+from tasks.runtime.kept_readings import KeptReadings
+from tasks.runtime.kept_set_pairs import KeptSetPairs
 
-from tasks.core.detection.attributes import Item
-from tasks.core.detection.readings import Readings, pack_readings
+from tasks.core.detection.readings import Item, Readings, pack_readings
 from tasks.core.digests import byte_keys, row_keys
 from tasks.core.records import AttributeSets, Longs
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.pairs import least_set_pairs
 from tasks.runtime import kept_pairs, kept_readings
-from tasks.runtime.cache import BlobCache
-from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
-from tasks.runtime.kept_readings import KeptReadings
-from tasks.runtime.kept_set_pairs import KeptSetPairs
 from tests.random_logs import spans, tables
 
 ROOMY = 10**9

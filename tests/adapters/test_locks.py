@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import InputError
-from tasks.runtime.locks import LOCK_NAME, locked
+from tasks.runtime.files import LOCK_NAME, locked
 
 ROOT = Path(__file__).parent.parent.parent
 HOLD_UNTIL_TOLD = """
 import sys
 from pathlib import Path
-from tasks.runtime.locks import locked
+from tasks.runtime.files import locked
 with locked(Path(sys.argv[1]), lambda: print("waiting", flush=True)):
     print("held", flush=True)
     sys.stdin.readline()
@@ -30,7 +30,7 @@ print("freed", flush=True)
 HOLD_WITH_A_CHILD = """
 import subprocess, sys
 from pathlib import Path
-from tasks.runtime.locks import locked
+from tasks.runtime.files import locked
 with locked(Path(sys.argv[1]), lambda: None):
     child = [sys.executable, "-c", "print('child runs', flush=True); input(); print('child ends')"]
     subprocess.run(child, close_fds=False)

@@ -209,7 +209,7 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
     assert ours == {
         "tasks.adapters",
         "tasks.adapters.provenance",
-        "tasks.runtime.private_files",
+        "tasks.runtime.files",
         "tasks.adapters.verifier",
         "tasks.core",
         "tasks.core.errors",

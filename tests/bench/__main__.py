@@ -22,7 +22,7 @@ from tests.bench.results import Results, machine_facts
 from tests.bench.runs import Runs, size_for_workers
 from tests.bench.start_up import start_up
 from tests.bench.straight import against_nltk
-from tests.bench.tables import NOTES_STUB, notes_of, rendered
+from tests.bench.tables import rendered
 from tests.bench.watched import RunFailed
 from tests.bench.wordnet import preparation_seconds
 
@@ -44,14 +44,15 @@ parts:
   sample    start-up: the shipped sample with --bare, under Prefect, and an empty Prefect flow
 
 examples:
-  python -m tests.bench --markdown tests/bench/results.md      everything; a million takes hours
+  python -m tests.bench                                        everything; a million takes hours
   python -m tests.bench --sizes 10000 100000 --scopes all --only growth batch
   python -m tests.bench --only nltk sample
   python -m tests.bench --profile 100000 --scopes all          where the time goes
 
 Run it on a quiet machine: the load before each run is in the JSON. The JSON is renewed after every
-run, so an interrupted benchmark keeps what it has. Exit code 1: a step failed (see failures).
-Limits that do not hold are shown, and are no failure.
+run, so an interrupted benchmark keeps what it has; "notes" in it are somebody's, and stay. The
+tables are printed; docs/benchmarks.md is made of the JSON by python -m tests.bench.page.
+Exit code 1: a step failed (see failures). Limits that do not hold are shown, and are no failure.
 """
 
 
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.profile:
             print(_profiles(options, folder))
             return 0
-        results = Results(options.json)
+        results = Results.renewed(options.json)
         results.put("machine", machine_facts())
         said = sys.argv[1:] if arguments is None else arguments
         results.put("command", shlex.join(["python", "-m", "tests.bench", *said]))
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             # Also after Ctrl-C: some hours of figures are worth a table.
             results.put("limits", judged_limits(results.content))
-            _show(results, options.markdown)
+            print(rendered(results.content))
     return 1 if results.content.get("failures") else 0
 
 
@@ -117,12 +118,6 @@ def _add_where(group: argparse._ArgumentGroup) -> None:
     option = group.add_argument
     default = Path(__file__).parent / "results.json"
     option("--json", type=Path, default=default, metavar="FILE", help="(tests/bench/results.json)")
-    option(
-        "--markdown",
-        type=Path,
-        metavar="FILE",
-        help="the tables, also on standard output; notes at its end are kept",
-    )
     option("--work", type=Path, metavar="DIR", help="logs, stores, releases (a temporary folder)")
 
 
@@ -203,16 +198,6 @@ def _profiles(options: argparse.Namespace, folder: Path) -> str:
         )
         for scope in options.scopes
     )
-
-
-def _show(results: Results, markdown: Path | None) -> None:
-    notes = NOTES_STUB
-    if markdown is not None and markdown.exists():
-        notes = notes_of(markdown.read_text(encoding="utf-8"))
-    text = rendered(results.content, notes)
-    print(text)
-    if markdown is not None:
-        markdown.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 
 from flows import run as command
 from flows.verify import prove
-from tasks.adapters.identifiers import load_identifier_finder
+from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.core.clustering.mdav import mdav
 from tests.bench.logs import SEED, Log
 from tests.bench.ratios import ratio

@@ -7,8 +7,9 @@ import pstats
 from pathlib import Path
 from typing import Final
 
-from tasks.settings import Settings
 from tasks.workbench import PHASES, Workbench
+
+from tasks.settings import Settings
 from tests.bench.logs import Log
 from tests.bench.tables import markdown_table
 from tests.bench.watched import ROOT

@@ -24,6 +24,12 @@ class Results:
     path: Path
     content: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def renewed(cls, path: Path) -> Results:
+        """Nothing but the notes that somebody has written on earlier figures."""
+        earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return cls(path, {"notes": earlier["notes"]} if earlier.get("notes") else {})
+
     def put(self, name: str, value: Any) -> None:
         self.content[name] = value
         self._save()

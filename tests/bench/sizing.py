@@ -96,10 +96,21 @@ def sizing_of(runs: Sequence[Run], scope: str) -> Sizing:
 
 
 def report(dask: Mapping[str, Any]) -> str:
+    return f"{sizes(dask)}\n\n{measured(dask)}"
+
+
+def sizes(dask: Mapping[str, Any]) -> str:
+    """What larger logs would take, and what breaks first."""
     runs = dask["runs"]
     logs = [f"Scope `{scope}`:\n\n{_logs(runs, scope)}" for scope in ("sensitive", "all")]
+    return "\n\n".join([*logs, _limits(runs)])
+
+
+def measured(dask: Mapping[str, Any]) -> str:
+    """What that is reckoned from."""
+    runs = dask["runs"]
     shards = f"Shards, measured (the largest log, scope `all`):\n\n{_shards(runs)}"
-    return "\n\n".join([*logs, shards, f"Workers, measured:\n\n{_workers(runs)}", _limits(runs)])
+    return f"{shards}\n\nWorkers, measured:\n\n{_workers(runs)}"
 
 
 def _logs(runs: Sequence[Run], scope: str) -> str:

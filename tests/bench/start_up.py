@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from flows.prefect_environment import DEFAULTS
+from flows.process import PREFECT_DEFAULTS
 from tests.bench.watched import watch
 
 EMPTY_FLOW: Final = '''\
@@ -67,4 +67,4 @@ def _summary(name: str, seconds: Sequence[float]) -> dict[str, Any]:
 def _embedded(folder: Path) -> Mapping[str, str]:
     """Prefect with a home of its own and no server but the embedded one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    return {**kept, **DEFAULTS, "PREFECT_HOME": str(folder / "prefect")}
+    return {**kept, **PREFECT_DEFAULTS, "PREFECT_HOME": str(folder / "prefect")}

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from tasks.workbench import Workbench
 
 from tasks.adapters.wordnet import load_wordnet, open_reader
+from tasks.core.arrays import ragged_of
 from tasks.core.records import AttributeSets, Ints, RecordTable
-from tasks.core.rows import compress
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 from tests.bench.logs import SEED, Log
 from tests.bench.nltk_loop import compare_attributes
 from tests.bench.set_loop import compare_records
@@ -54,6 +54,6 @@ def _drawn(values: Ints, count: int) -> Ints:
 def _own_sets(sets: AttributeSets, set_of: Ints) -> tuple[AttributeSets, Ints]:
     """The sets of some records alone, and which of them is whose."""
     distinct, own = np.unique(set_of, return_inverse=True)
-    return AttributeSets(*compress([sets.row(row) for row in distinct.tolist()])), own.astype(
+    return AttributeSets(*ragged_of([sets.row(row) for row in distinct.tolist()])), own.astype(
         np.int32
     )

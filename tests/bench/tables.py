@@ -7,23 +7,18 @@ from typing import Any, Final
 
 from tasks.workbench import PHASES
 
-NOTES: Final = "## Notes"
-NOTES_STUB: Final = "(What `python -m tests.bench --profile N` says of the largest run.)"
 GROWING: Final = ("total", "compute", *PHASES)
 
 
-def rendered(content: Mapping[str, Any], notes: str = NOTES_STUB) -> str:
-    """All that was measured, with the notes at the end."""
-    parts = ["# Benchmark", _machine(content)]
-    for name, (title, table) in SECTIONS.items():
+def rendered(content: Mapping[str, Any], title: str = "# Benchmark") -> str:
+    """All that was measured by one command, below a title of any level, with its notes."""
+    level = title.partition(" ")[0] + "#"
+    parts = [title, _machine(content)]
+    for name, (heading, table) in SECTIONS.items():
         if content.get(name):
-            parts.append(f"## {title}\n\n{table(content[name])}")
-    return "\n\n".join([*parts, NOTES, notes.strip()]) + "\n"
-
-
-def notes_of(text: str) -> str:
-    """The notes that somebody has written in an earlier version, or the stub."""
-    return text.partition(f"\n{NOTES}\n")[2].strip() or NOTES_STUB
+            parts.append(f"{level} {heading}\n\n{table(content[name])}")
+    notes = [f"{level} Notes", content["notes"]] if content.get("notes") else []
+    return "\n\n".join([*parts, *notes]) + "\n"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

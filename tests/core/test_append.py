@@ -16,10 +16,10 @@ from tasks.core.append.fits import find_fits
 from tasks.core.append.intersection import PublishedRecords, intersection_risk
 from tasks.core.append.redact import KAnonymous, clusters_in_use, redact_pool
 from tasks.core.append.settle import Settlement, settle
+from tasks.core.arrays import split_ragged
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable, Release
-from tasks.core.rows import split_rows
 from tasks.core.taxonomy import Taxonomy
 from tests.append_oracle import graded_cost, slow_settle
 from tests.random_logs import table_of, tables
@@ -319,7 +319,7 @@ def test_a_release_publishes_the_settled_and_nobody_who_waits(
     settled, release = redacted(case, guarantee)
     assert release.published[settled.labels >= 0].all()
     assert not release.published[settled.waiting].any()
-    concepts = split_rows(release.concept_offsets, release.concepts)
+    concepts = split_ragged(release.concept_offsets, release.concepts)
     for place, records in members(release.class_of).items():
         label = int(release.clusters[place])
         assert (settled.labels[records] == label).all()

@@ -9,20 +9,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.arrays import split_ragged
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.mdav import mdav_labels
+from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
-from tasks.core.clustering.vmdav import vmdav_labels
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.measures.risk import linkage_risk
-from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release
+from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release, cut_times
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.redaction.timing import share_times
-from tasks.core.rows import cut_times, split_rows
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
@@ -98,8 +97,8 @@ def test_strict_rows_are_shared_by_k_people(
     clusters, release = redacted(taxonomy, table, method, k, redact_strictly)
     for place, records in members(release.class_of).items():
         assert len({int(table.users[r]) for r in records}) >= k
-        terms = split_rows(release.term_offsets, release.terms)[place].tolist()
-        concepts = split_rows(release.concept_offsets, release.concepts)[place].tolist()
+        terms = split_ragged(release.term_offsets, release.terms)[place].tolist()
+        concepts = split_ragged(release.concept_offsets, release.concepts)[place].tolist()
         assert terms
         assert sorted(-1 - term for term in terms if term < 0) == concepts
         for record in records:
@@ -123,14 +122,14 @@ def test_terms_words_are_used_by_k_people(
     clusters, release = redacted(taxonomy, table, method, k, redact_by_terms)
     users: dict[int, set[int]] = defaultdict(set)
     for place, records in members(release.class_of).items():
-        terms = split_rows(release.term_offsets, release.terms)[place].tolist()
+        terms = split_ragged(release.term_offsets, release.terms)[place].tolist()
         for term in terms:
             users[term].update(table.users[records].tolist())
         label = int(release.clusters[place])
         if label >= 0:
-            own = split_rows(release.concept_offsets, release.concepts)[place].tolist()
+            own = split_ragged(release.concept_offsets, release.concepts)[place].tolist()
             others = np.flatnonzero(release.clusters == label).tolist()
-            rows = split_rows(release.concept_offsets, release.concepts)
+            rows = split_ragged(release.concept_offsets, release.concepts)
             assert all(rows[other].tolist() == own for other in others)
     assert all(len(people) >= k for people in users.values())
     for records in members(clusters.labels).values():
@@ -281,7 +280,7 @@ def test_scrubbing_drops_words_that_name_somebody_and_empty_rows() -> None:
     words = np.array(["cheap", "best", "near"], dtype=object)
     scrubbed = scrub(release, words, find_cheap_best)
     assert scrubbed.class_of.tolist() == [0, -1, 1, -1]
-    assert [row.tolist() for row in split_rows(scrubbed.term_offsets, scrubbed.terms)] == [
+    assert [row.tolist() for row in split_ragged(scrubbed.term_offsets, scrubbed.terms)] == [
         [2],
         [0, -6, 1],
     ]

@@ -37,7 +37,7 @@ def as_a_whole(
 def in_parts(
     table: RecordTable, clusters: Clusters, taxonomy: Taxonomy, k: int, inclusive: bool
 ) -> Release:
-    own = parts.cut(clusters.labels)
+    own = parts.cut_into_parts(clusters.labels)
     lineage = parts.lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     cuts = [parts.part_of(table, clusters.labels, each, lineage, taxonomy) for each in own]
     redacted = [parts.redact_part(part, taxonomy, k=k) for part in cuts]
@@ -171,7 +171,7 @@ def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -
         withheld=np.zeros(len(rows), dtype=np.bool_),
         centroids=np.zeros(2, dtype=np.int32),
     )
-    assert len(parts.cut(clusters.labels)) == 2
+    assert len(parts.cut_into_parts(clusters.labels)) == 2
     release = in_parts(table, clusters, taxonomy, 2, inclusive=False)
     assert differences(release, as_a_whole(table, clusters, taxonomy, 2, inclusive=False)) == []
     assert set(release.concepts[: release.concept_offsets[1]].tolist()) == {1, 4}
@@ -196,7 +196,7 @@ def test_parts_are_as_many_whole_clusters_as_fit(
     monkeypatch.setattr(parts, "MOST_RECORDS", 10)
     labels = np.repeat(np.arange(-1, len(sizes)), [4, *sizes]).astype(np.int32)
     mixed = np.random.default_rng(1).permutation(labels)
-    found = parts.cut(mixed)
+    found = parts.cut_into_parts(mixed)
     assert [np.unique(mixed[records]).tolist() for records in found] == expected
     assert sorted(np.concatenate([*found, []]).tolist()) == np.flatnonzero(mixed >= 0).tolist()
     assert all((np.diff(records) > 0).all() for records in found)

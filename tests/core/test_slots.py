@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.arrays import ragged_of
 from tasks.core.generalisation.members import Members, members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Ints, RecordTable
-from tasks.core.rows import compress
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
 from tests.oracles import concept_distance
 from tests.strategies import clustered, logs, mini_taxonomy
@@ -139,7 +139,7 @@ def test_close_to_the_best_set_on_the_whole() -> None:
 def test_attributes_find_the_nearest_published(case: tuple[Taxonomy, Members]) -> None:
     taxonomy, members = case
     sets = publish_sets(members, taxonomy)
-    facing = compress([sets[label] for label in members.labels.tolist()])
+    facing = ragged_of([sets[label] for label in members.labels.tolist()])
     found = nearest_values(taxonomy, (members.offsets, members.concepts), facing, inclusive=False)
     for place, label in enumerate(members.attribute_labels.tolist()):
         own = int(members.concepts[place])

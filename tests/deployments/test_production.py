@@ -1,4 +1,4 @@
-"""The README's production page, command by command, on a machine that is fresh but for packages.
+"""The production page of the docs, command by command, on a machine that is fresh but for packages.
 
 PostgreSQL is behind the server and the API asks for a credential. Folders and ports are the
 test's, and runs come each quarter of a minute; nothing else differs from the page.
@@ -24,8 +24,8 @@ from tests.postgres import postgres
 from tests.services import ROOT, SECONDS_BETWEEN_RUNS, Services, free_port, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGE = README[README.index("### In production") : README.index("## Paper to code")]
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = OPERATIONS[OPERATIONS.index("## In production") : OPERATIONS.index("## Exit codes")]
 SCHEDULE = 'cron: "*/5 * * * *"'
 TYPED = (
     "PostgreSQL behind the server",

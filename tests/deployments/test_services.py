@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tasks.workbench import PHASES
+
 from tests.generated import generated_lines
 from tests.receiver import receiver
 from tests.services import Services, wait_for

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
 
 FOLDER: Final = Path(__file__).parent
 SPLITS: Final = ("dev", "test", "fresh")

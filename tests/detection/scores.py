@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-from tasks.core.detection.spans import KINDS
+from tasks.core.detection.identifiers import KINDS
 from tests.detection.labels import FIXED_FORMS, NEUTRAL, TOPICS, LabelledQuery
 
 CODES: Final = tuple(kind for kind in KINDS if kind != "name")

@@ -9,13 +9,13 @@ from typing import Any, Final
 from unittest import mock
 
 import numpy as np
+from tasks.reading import Manner, reading_pipeline
 
-from tasks.adapters.identifiers import load_identifier_finder
-from tasks.adapters.language import read_texts
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.pipeline import read_texts
+from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.choices import Scope
 from tasks.core.detection.lexicon import lexical_key
-from tasks.reading import Manner, reading_pipeline
-from tasks.runtime.knowledge import topic_map, wordnet
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tasks.adapters.terms import concept_of
+from tasks.adapters.detection.terms import concept_of
 from tasks.adapters.wordnet import WordNet
 from tests.detection.labels import NEUTRAL, SPLITS, TOPICS, Label, LabelledQuery, parse, read_split
 from tests.detection.scores import Finding, Share, judge, scores

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.workbench import PHASES, Workbench
 
+from flows.display import Screen
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from tasks import phases
 from tasks.core.clustering import blocks
 from tasks.core.records import Clusters
 from tasks.settings import Settings
-from tasks.workbench import PHASES, Workbench
 from tests.generated import write_parts
 
 pytestmark = pytest.mark.slow

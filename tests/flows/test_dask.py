@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.settings import SAMPLE_LOG
 from tests.flows.test_server import free_port
 from tests.generated import write_parts
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
@@ -204,7 +205,7 @@ def test_an_inbox_has_the_bytes_of_one_process(edition: str, tmp_path: Path) -> 
 
 
 def test_an_error_of_a_worker_is_told_as_our_own(store: Path, tmp_path: Path) -> None:
-    command = [*flow(ROOT / "flows" / "data" / "sample_log.tsv", tmp_path / "out"), "--store"]
+    command = [*flow(SAMPLE_LOG, tmp_path / "out"), "--store"]
     command += [str(tmp_path / "store"), "--runner", "dask", "--workers", "1"]
     done = subprocess.run(
         [*command, "--spacy-model", "en_no_such_model"],

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tasks.workbench import Workbench
 
+from flows.display import Screen
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from tasks.core.errors import NothingToRelease
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 
 TOPICS = (
     "lung cancer|flu|pneumonia treatment|new york|paris hotels|abortion clinic|catholic church|"

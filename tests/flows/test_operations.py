@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from prefect.states import Failed
+from tasks.workbench import Workbench
 
 from flows.alerts import ADDRESS, send_alert
 from flows.batches import FilesPutAside, Outcome
+from flows.display import Screen
 from flows.inbox import main
 from flows.release import BareRunner, make_release
-from flows.screen import Screen
 from flows.verify import main as verify
 from tasks import steps
 from tasks.core.errors import BadLog, DiskTrouble, InputError
 from tasks.runtime.errors import contained
 from tasks.settings import SAMPLE_LOG, Settings
-from tasks.workbench import Workbench
 from tests.generated import write_parts
 from tests.receiver import receiver
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from flows.run import main
-from tasks.adapters.identifiers import KINDS
+from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.lexicon import lexical_key
-from tasks.core.detection.texts import normalise
+from tasks.core.detection.readings import normalise
 
 K = 3
 EACH = 84

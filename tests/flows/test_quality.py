@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.measuring import measure
+from tasks.workbench import Workbench
 
 from flows import sample
 from tasks import phases
+from tasks.core.arrays import split_ragged
 from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
-from tasks.core.rows import split_rows
 from tasks.measuring import measure
 from tasks.settings import Settings
-from tasks.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95
@@ -75,7 +76,9 @@ def test_records_with_attributes_are_published_and_words_survive(prepared: Prepa
     clusters, release, _ = prepared.release("adaptive")
     holding = table.set_of >= 0
     assert (release.published & holding).sum() >= LEAST_PUBLISHED * holding.sum()
-    words = np.array([(row >= 0).sum() for row in split_rows(release.term_offsets, release.terms)])
+    words = np.array(
+        [(row >= 0).sum() for row in split_ragged(release.term_offsets, release.terms)]
+    )
     kept = words[release.class_of[release.published]].sum()
     assert kept >= 2 * naive_words(table, clusters)
 

@@ -8,7 +8,7 @@ import pytest
 
 from flows.inbox import main as release_inbox
 from flows.run import main as release_log
-from tests.adapters.test_report import FIGURES, check, pictures
+from tests.adapters.report.test_report import FIGURES, check, pictures
 from tests.flows.test_inbox import Site
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from flows.interruption import heed_interrupts
+from flows.process import heed_interrupts
 from flows.run import main
 from tasks import phases
 from tasks.settings import SAMPLE_LOG

@@ -1,1 +1,1 @@
-"""The parts of the report's page: words, tables, and charts drawn as SVG."""
+"""The report of a release: its words, its figures, and its page."""

@@ -4,40 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
-from tasks.adapters.report.axes import HEIGHT
-from tasks.adapters.report.charts import (
+from markupsafe import Markup
+
+from tasks.adapters.pages.charts import (
+    COLUMN,
+    HEIGHT,
+    WIDTH,
+    Axis,
     Bar,
+    Line,
     Mark,
     Series,
     bar_chart,
     bars_height,
+    even_ticks,
     histogram_chart,
+    legend,
     ordered_chart,
     share_chart,
+    stack_chart,
 )
-from tasks.adapters.report.numbers import count, percent
-from tasks.adapters.report.svg import picture
+from tasks.adapters.pages.numbers import count, percent
+from tasks.adapters.pages.page import Figure, picture_address
+from tasks.adapters.pages.svg import box, picture
 
-LOW_COHESION = Mark(0.45, "0.45")
+LOW_COHESION: Final = Mark(0.45, "0.45")
+ALONE: Final = 600
+"""Width of a picture that stands alone, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A picture, or nothing if there is nothing to show, with what one reads off it."""
+class FateOfRows:
+    """A bar of all rows by what became of them, and what its colours mean."""
 
-    title: str
-    says: str
-    drawn: str
+    drawn: Markup
+    keys: list[tuple[str, Markup]]
 
-    def html(self) -> str:
-        return (
-            f"<figure><h3>{escape(self.title)}</h3>{self.drawn}"
-            f"<figcaption>{escape(self.says)}</figcaption></figure>"
-        )
+
+def fate_of_rows(measures: dict[str, Any]) -> FateOfRows:
+    records = measures["records"]
+    changed = round(measures["shares"]["changed"] * records["read"])
+    parts = [
+        Bar("published, changed", changed, "after"),
+        Bar("published as it was", records["published"] - changed, "same"),
+        Bar("withheld", records["withheld"], "before"),
+        Bar("set aside", records["rejected"], "aside"),
+    ]
+    said = [f"{part.name}: {count(part.value)}" for part in parts]
+    swatches = [box(part.kind, 0, 0, 1, 1) for part in parts]
+    title, size = "What became of the rows", (WIDTH, 20.0)
+    bar = picture("rows", title, "; ".join(said), size, stack_chart(parts))
+    return FateOfRows(bar, list(zip(said, swatches, strict=True)))
+
+
+def standalone_pictures(measures: dict[str, Any]) -> list[tuple[Figure, str]]:
+    """Each figure that has something to show, with its picture as a data address."""
+    return [
+        (figure, picture_address(figure.drawn, ALONE))
+        for figure in figures(measures)
+        if figure.drawn
+    ]
 
 
 def figures(measures: dict[str, Any]) -> list[Figure]:
@@ -72,13 +101,22 @@ def linkage_risk(measures: dict[str, Any]) -> Figure:
         "they are right, for the rows in ascending order (0 % for withheld rows). Raw log: "
         f"{_risk(risk, 'raw')}. Release: {_risk(risk, 'released')}. The dashed line is 1/k."
     )
+    shapes = _risk_lines(points, k) if points["raw"] else []
+    return _figure("risk", "Linkage risk, before and after", says, shapes)
+
+
+def _risk_lines(points: dict[str, Any], k: int) -> list[Markup]:
     lines = [
         Series("raw log", "before", points["raw"]),
         Series("release", "after", points["released"]),
     ]
-    axes = "share of the rows", "chance of the right person"
-    shapes = share_chart(lines, Mark(1 / k, f"1/{k}"), *axes) if points["raw"] else []
-    return _figure("risk", "Linkage risk, before and after", says, shapes)
+    ticks = even_ticks(1)
+    axis = Axis("chance of the right person", ticks, lambda tick: percent(100 * tick))
+    keys = [Line(one.name, one.kind, marker=None) for one in lines]
+    return [
+        *share_chart(lines, "share of the rows", axis, Mark(1 / k, f"1/{k}")),
+        *legend(keys, COLUMN.left, 10, COLUMN.right - COLUMN.left, columns=2),
+    ]
 
 
 def _risk(risk: dict[str, Any], where: str) -> str:
@@ -174,8 +212,8 @@ def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> Figure:
 
 
 def _figure(
-    name: str, title: str, says: str, shapes: Sequence[str], height: float = HEIGHT
+    name: str, title: str, says: str, shapes: Sequence[Markup], height: float = HEIGHT
 ) -> Figure:
     if not shapes:
-        return Figure(title, "Nothing to show for this release.", "")
-    return Figure(title, says, picture(name, title, says, height, shapes))
+        return Figure(name, title, "Nothing to show for this release.")
+    return Figure(name, title, says, picture(name, title, says, (WIDTH, height), shapes))

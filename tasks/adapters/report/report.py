@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from tasks.adapters.report.figures import figures
-from tasks.adapters.report.style import STYLE
-from tasks.adapters.report.tables import all_measures, rejects, shape
+from tasks.adapters.pages.numbers import count, percent, shown
+from tasks.adapters.pages.page import render
+from tasks.adapters.report.figures import fate_of_rows, figures
 from tasks.adapters.report.verdict import verdict
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+SECTIONS: Final = (
+    ("Settings", "settings", ""),
+    ("Versions", "versions", ""),
+    ("Seconds", "seconds", "wall clock of each phase"),
+    ("Edition", "edition", "the release among those of its edition"),
+    ("Records", "records", "rows; read = published + withheld + rejected"),
+    ("Attributes", "attributes", "mentions in all rows; in doubt: a rarer sense is sensitive"),
+    ("Identifiers", "identifiers", "mentions in all rows by kind; none is published"),
+    ("Shares", "shares", "parts of the rows read"),
+    ("People", "users", "distinct users; without a user column every row counts as a person"),
+    ("Words", "words", "words and attributes of all rows, before and after"),
+    ("Clusters", "clusters", "sizes in records, min_users in distinct users"),
+    ("Cohesion", "cohesion", "Eq. 10, 0 is best; shares of clusters and of records below 0.45"),
+    ("Information loss", "information_loss", "Eq. 11, percent: 100 · SSE / SST"),
+    ("Linkage risk", "risk", "chance that somebody who knows the whole query picks the person"),
+    ("Diversity", "diversity", "distinct original sets per cluster; entropy in bits"),
+    ("Pairs", "pairs", "distances computed and reused"),
+)
+Row = tuple[str, ...]
+"""Of a table: a name and its cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Measures that belong together, under the names that they have in measures.json."""
+
+    title: str
+    note: str
+    rows: list[Row]
 
 
 def write_report(path: Path, measures: dict[str, Any]) -> None:
@@ -17,19 +49,55 @@ def write_report(path: Path, measures: dict[str, Any]) -> None:
 
 
 def render_report(measures: dict[str, Any]) -> str:
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>logveil release report</title><style>{STYLE}</style></head><body>
-<h1>Release report</h1>
-{verdict(measures)}
-<h2>Before and after</h2>
-<div class="narrow">{shape(measures)}</div>
-<h2>Figures</h2>
-<div class="figures">{"".join(figure.html() for figure in figures(measures))}</div>
-<h2>Rows set aside</h2>
-<div class="narrow">{rejects(measures)}</div>
-<h2>Settings and all measures</h2>
-<div class="tables">{all_measures(measures)}</div>
-</body></html>
-"""
+    return render(
+        TEMPLATES,
+        "report.html",
+        verdict=verdict(measures),
+        rows=fate_of_rows(measures),
+        before_and_after=_before_and_after(measures),
+        figures=figures(measures),
+        rejects=_rejects(measures),
+        sections=_sections(measures),
+    )
+
+
+def _before_and_after(measures: dict[str, Any]) -> list[Row]:
+    """The sizes of the data in the log and in the release."""
+    distinct = measures["figures"]["distinct"]
+    pairs = [
+        (name, measures[key]["read"], measures[key]["published"])
+        for name, key in (("rows", "records"), ("people", "users"), ("words", "words"))
+    ]
+    pairs += [
+        ("distinct queries → distinct rows", distinct["queries"], distinct["published_rows"]),
+        ("distinct attribute sets → clusters", distinct["sets"], measures["clusters"]["count"]),
+    ]
+    return [
+        (name, count(before), count(after), percent(100 * after / before) if before else "–")
+        for name, before, after in pairs
+    ]
+
+
+def _rejects(measures: dict[str, Any]) -> list[Row]:
+    """Rows set aside, by reason; never what they said."""
+    found = measures["figures"]["rejects"]
+    ordered = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
+    return [(reason, count(rows)) for reason, rows in ordered]
+
+
+def _sections(measures: dict[str, Any]) -> list[Section]:
+    return [
+        Section(title, note, [(name, shown(value)) for name, value in _flat(measures[key])])
+        for title, key, note in SECTIONS
+        if key in measures
+    ]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            rows.extend(_flat(value, f"{prefix}{name}: "))
+        else:
+            rows.append((prefix + name, value))
+    return rows

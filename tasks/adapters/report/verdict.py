@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
-from tasks.adapters.report.charts import Bar, stack_chart
-from tasks.adapters.report.numbers import count, percent
-from tasks.adapters.report.svg import box, picture
+from tasks.adapters.pages.numbers import count, percent
 
 PROMISES = {
     "strict": (
@@ -34,14 +32,31 @@ NOT_PROMISED = (
 KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}
 
 
-def verdict(measures: dict[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reader is told first.
+
+    Attributes:
+        kind: held, partly or failed.
+        key_numbers: the four numbers that a reader takes home, each with what it is.
+    """
+
+    kind: str
+    head: str
+    promise: str
+    amounts: str
+    key_numbers: tuple[tuple[str, str], ...]
+    not_promised: str = NOT_PROMISED
+
+
+def verdict(measures: dict[str, Any]) -> Verdict:
     """The verdict with what it means and what it does not."""
-    kind = KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed"
-    head, promise = verdict_of(measures), promise_of(measures)
-    return (
-        f'<section class="verdict {kind}"><h2>{escape(head)}</h2><p>{escape(promise)}</p>'
-        f"<p>{escape(amounts_of(measures))}</p>{_fate_of_rows(measures)}</section>\n"
-        f'{_key_numbers(measures)}\n<p class="aside">{escape(NOT_PROMISED)}</p>'
+    return Verdict(
+        kind=KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed",
+        head=verdict_of(measures),
+        promise=promise_of(measures),
+        amounts=amounts_of(measures),
+        key_numbers=_key_numbers(measures),
     )
 
 
@@ -69,37 +84,13 @@ def amounts_of(measures: dict[str, Any]) -> str:
     return said if users["from_column"] else f"{said} The log names nobody: each row is one person."
 
 
-def _fate_of_rows(measures: dict[str, Any]) -> str:
-    records = measures["records"]
-    changed = round(measures["shares"]["changed"] * records["read"])
-    parts = [
-        Bar("published, changed", changed, "after"),
-        Bar("published as it was", records["published"] - changed, "same"),
-        Bar("withheld", records["withheld"], "before"),
-        Bar("set aside", records["rejected"], "aside"),
-    ]
-    said = [f"{part.name}: {count(part.value)}" for part in parts]
-    keys = "".join(
-        f'<li><svg viewBox="0 0 1 1" aria-hidden="true">{box(part.kind, 0, 0, 1, 1)}</svg>'
-        f"{escape(text)}</li>"
-        for part, text in zip(parts, said, strict=True)
-    )
-    bar = picture("rows", "What became of the rows", "; ".join(said), 20, stack_chart(parts))
-    return f'{bar}<ul class="keys">{keys}</ul>'
-
-
-def _key_numbers(measures: dict[str, Any]) -> str:
-    """The four numbers that a reader takes home."""
+def _key_numbers(measures: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     risk, worst = measures["risk"], measures["risk"]["released_worst"]
     rows = count(measures["records"]["read"])
     raw, loss = percent(100 * risk["raw_worst"]), measures["information_loss"]["symmetric_percent"]
-    numbers = (
+    return (
         (percent(100 * measures["shares"]["published"]), f"of {rows} rows published"),
         (count(1 / worst) if worst else "–", "people at least behind every published row"),
         (percent(100 * worst), f"linkage risk at worst (raw log: {raw})"),
         (percent(loss), "information loss (100 %: one set for everybody)"),
     )
-    tiles = (
-        f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>" for value, what in numbers
-    )
-    return f'<dl class="tiles">{"".join(tiles)}</dl>'

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.between import costs_between
 from tasks.core.records import Clusters, RecordTable
 from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import group_medoids
 
 MOST_CANDIDATES: Final = 64
 """The middle of a large cluster is looked for among so many of its most frequent sets."""
@@ -21,20 +21,11 @@ def with_centroids(table: RecordTable, clusters: Clusters, costs: SetCosts) -> C
     Args:
         costs: of the table's sets.
     """
-    members = np.flatnonzero(clusters.labels >= 0)
-    members = members[np.argsort(clusters.labels[members], kind="stable")]
-    bounds = np.searchsorted(clusters.labels[members], np.arange(1, clusters.count))
-    found = [
-        own[np.argmax(table.set_of[own] == _medoid(table.set_of[own], costs))]
-        for own in np.split(members, bounds)
-        if len(own)
-    ]
-    return replace(clusters, centroids=np.array(found, dtype=np.int32))
-
-
-def _medoid(set_of: np.ndarray[tuple[int], np.dtype[np.int32]], costs: SetCosts) -> int:
-    """The set that costs least in place of all records of a cluster."""
-    sets, counts = np.unique(set_of, return_counts=True)
-    tried = np.sort(np.lexsort((sets, -counts))[:MOST_CANDIDATES])
-    between = costs_between(costs, sets[tried].astype(np.int64), sets.astype(np.int64))
-    return int(sets[tried[np.argmin(np.round(between @ counts, 6))]])
+    held = np.flatnonzero(clusters.labels >= 0)
+    keys = clusters.labels[held].astype(np.int64) * len(table.sets) + table.set_of[held]
+    units, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    labels, sets = np.divmod(units, max(1, len(table.sets)))
+    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    groups = np.append(starts, len(sets)), sets
+    found = group_medoids(costs, groups, counts, most_candidates=MOST_CANDIDATES)
+    return replace(clusters, centroids=held[first[found]].astype(np.int32))

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of, sums_by
 from tasks.core.generalisation.lineage import Lineage
-from tasks.core.generalisation.sums import sums_by
 from tasks.core.measures.losses import row_losses
 from tasks.core.records import AttributeSets, Floats, Ints, Longs, freeze
-from tasks.core.rows import compress
 from tasks.core.similarity.distances import concept_distances
 from tasks.core.taxonomy import Taxonomy
 
@@ -64,7 +63,7 @@ def find_fits(
 ) -> Fits:
     """The published sets that cost less in place of a set than publishing nothing of it."""
     numbers = list(first_numbers(published).values())
-    targets = AttributeSets(*compress([published[number] for number in numbers]))
+    targets = AttributeSets(*ragged_of([published[number] for number in numbers]))
     search = _Search.of(sets, targets, taxonomy, inclusive)
     found = _joined(list(search.blocks()))
     order = np.argsort(found.sets, kind="stable")

@@ -8,10 +8,10 @@ import numpy as np
 
 from tasks.core.append.fits import paired_costs
 from tasks.core.append.pool import NOWHERE, Pool
+from tasks.core.arrays import ragged_of, take_ragged
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, freeze
-from tasks.core.rows import compress, take_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +33,8 @@ class Homes:
         """What each unit pays in its new cluster; without one, what publishing nothing costs."""
         costs = pool.sizes.astype(np.float64)
         held = np.flatnonzero(self.labels >= 0)
-        offsets, values = compress(self.rows)
-        own_offsets, places = take_rows(offsets, self.labels[held])
+        offsets, values = ragged_of(self.rows)
+        own_offsets, places = take_ragged(offsets, self.labels[held])
         published = AttributeSets(own_offsets, values[places])
         costs[held] = paired_costs(
             pool.rows(held), published, pool.taxonomy, inclusive=pool.inclusive

@@ -15,8 +15,8 @@ import numpy as np
 from tasks.core.append.fits import Fits
 from tasks.core.append.homes import Homes
 from tasks.core.append.pool import NOWHERE, Pool
+from tasks.core.arrays import take_ragged
 from tasks.core.records import Flags, Ints, Longs
-from tasks.core.rows import take_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class Wishes:
 def wishes_of(pool: Pool, fits: Fits, homes: Homes, joined: Ints) -> Wishes:
     """All fits of units that joined nothing yet, as good as their new cluster or better."""
     waiting = np.flatnonzero(joined < 0)
-    offsets, places = take_rows(fits.offsets, pool.sets[waiting])
+    offsets, places = take_ragged(fits.offsets, pool.sets[waiting])
     units = np.repeat(waiting, np.diff(offsets))
     as_good = fits.costs[places] <= homes.costs(pool)[units]
     return Wishes(units[as_good], fits.targets[places[as_good]])

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import people_per_label, take_ragged
 from tasks.core.records import AttributeSets, Clusters, Flags, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import take_rows
 from tasks.core.taxonomy import Taxonomy
 
 NOWHERE = -1
@@ -69,7 +68,7 @@ class Pool:
 
     def rows(self, units: Longs) -> AttributeSets:
         """The attribute sets of some units."""
-        offsets, places = take_rows(self.table.sets.offsets, self.sets[units])
+        offsets, places = take_ragged(self.table.sets.offsets, self.sets[units])
         return AttributeSets(offsets, self.table.sets.concepts[places])
 
     def of_records(self, labels: Ints) -> Ints:

@@ -10,6 +10,8 @@ scope `all` (nine blocks of 1,903 to 3,754 sets): without a random twentieth of 
 are the same, and 5.7 % of the pairs within blocks are new, all of them with a new set; without the
 last twentieth, 8.6 %. A cut moves if a higher parting comes into the middle third: that was so in
 none of twelve more such trials, but in two of twelve on random sets of nouns.
+
+Where blocks were cut apart, clusters of different blocks exchange sets (`refine_boundaries`).
 """
 
 from __future__ import annotations
@@ -19,15 +21,24 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.between import between_sets
-from tasks.core.clustering.problem import Problem, medoids, withheld_labels
-from tasks.core.clustering.spaces import UserSizes
-from tasks.core.clustering.taxonomic_order import taxonomic_order
+from tasks.core.clustering.moves import STEPS, improved
+from tasks.core.clustering.partition import CostTable, Partition
+from tasks.core.clustering.problem import (
+    Problem,
+    UserSizes,
+    between_sets,
+    medoids,
+    renumbered,
+    withheld_labels,
+)
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Ints, Longs
-from tasks.core.runs import Run
 from tasks.core.similarity.costs import Costs
+from tasks.core.starmap import Starmap
 
-LARGEST_BLOCK: Final = 4000
+REFINEMENT_ROUNDS: Final = 3
+NONE = -1
+"""Fills up the rows of sets with fewer attributes than others."""
 Between = Callable[[Problem], Costs]
 """Gives the costs between the sets of a problem, as `between_sets` does; read or computed where
 the block is clustered, so it must be picklable if that is another process."""
@@ -36,24 +47,30 @@ Method = Callable[[Problem, Between], Ints]
 
 
 def in_blocks(
-    problem: Problem, method: Method, run: Run, sources: Sequence[Between] | None = None
+    problem: Problem,
+    method: Method,
+    starmap: Starmap,
+    sources: Sequence[Between] | None = None,
+    *,
+    sets_per_block: int = PART_SIZES.sets_per_block,
 ) -> Ints:
     """Cluster a problem block by block; everything is withheld if no cluster is possible.
 
     Args:
-        sources: for each block of `cut` where the costs between its `compared_sets` come from;
-            they are computed if nothing is given.
+        sources: for each block of `cut_into_blocks` where the costs between its `compared_sets`
+            come from; they are computed if nothing is given.
+        sets_per_block: sets that a block holds at the most, if it can be cut.
     """
     if not problem.solvable:
         return withheld_labels(problem)
-    blocks = cut(problem)
+    blocks = cut_into_blocks(problem, sets_per_block=sets_per_block)
     betweens = sources or [between_sets] * len(blocks)
     # The largest first: then no core waits long for the last.
     order = sorted(range(len(blocks)), key=lambda place: -len(blocks[place]))
     blocks = [blocks[place] for place in order]
     parts = zip(blocks, (betweens[place] for place in order), strict=True)
-    arguments = ((problem.part(block), method, between) for block, between in parts)
-    return joined(problem, blocks, run(_cluster, arguments))
+    arguments = ((problem.part(block), method, between, sets_per_block) for block, between in parts)
+    return joined(problem, blocks, starmap(_cluster, arguments))
 
 
 def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
@@ -66,19 +83,21 @@ def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Int
     return labels
 
 
-def cut(problem: Problem) -> list[Longs]:
+def cut_into_blocks(
+    problem: Problem, *, sets_per_block: int = PART_SIZES.sets_per_block
+) -> list[Longs]:
     """The sets of each block, ascending; every block is solvable if the whole is."""
-    return list(_stretches(problem, *taxonomic_order(problem)))
+    return list(_cut(problem, *taxonomic_order(problem), sets_per_block))
 
 
-def _stretches(problem: Problem, order: Longs, partings: Longs) -> Iterator[Longs]:
-    """Cut a stretch of the order in two, and each part again, until it is small enough."""
-    place = _where_to_cut(problem, order, partings) if len(order) > LARGEST_BLOCK else None
+def _cut(problem: Problem, order: Longs, partings: Longs, sets_per_block: int) -> Iterator[Longs]:
+    """Cut a piece of the order in two, and each half again, until it is small enough."""
+    place = _where_to_cut(problem, order, partings) if len(order) > sets_per_block else None
     if place is None:
         yield np.sort(order)
         return
-    yield from _stretches(problem, order[:place], partings[:place])
-    yield from _stretches(problem, order[place:], partings[place:])
+    yield from _cut(problem, order[:place], partings[:place], sets_per_block)
+    yield from _cut(problem, order[place:], partings[place:], sets_per_block)
 
 
 def _where_to_cut(problem: Problem, order: Longs, partings: Longs) -> int | None:
@@ -95,9 +114,9 @@ def _where_to_cut(problem: Problem, order: Longs, partings: Longs) -> int | None
     return int(inner[np.lexsort((abs(2 * inner - count), partings[inner]))[0]])
 
 
-def _cluster(block: Problem, method: Method, between: Between) -> Ints:
+def _cluster(block: Problem, method: Method, between: Between, sets_per_block: int) -> Ints:
     """Cluster what is compared of a block; other sets join what is nearest."""
-    compared = compared_sets(block)
+    compared = compared_sets(block, sets_per_block=sets_per_block)
     if len(compared) == len(block):
         return method(block, between)
     labels = withheld_labels(block)
@@ -105,16 +124,16 @@ def _cluster(block: Problem, method: Method, between: Between) -> Ints:
     return _join_nearest(block, labels)
 
 
-def compared_sets(block: Problem) -> Longs:
+def compared_sets(block: Problem, *, sets_per_block: int = PART_SIZES.sets_per_block) -> Longs:
     """The sets of a block that are compared with each other, ascending: nearly always all.
 
     A block grows too large only where few people hold very many sets. Then as many sets as a
     block may hold, or as many more as a cluster needs, are taken, of every user about as many.
     """
-    if len(block) <= LARGEST_BLOCK:
+    if len(block) <= sets_per_block:
         return np.arange(len(block))
     order = _round_robin(block)
-    count = LARGEST_BLOCK
+    count = sets_per_block
     while not block.is_enough(order[:count]):
         count *= 2
     return np.sort(order[:count])
@@ -139,3 +158,88 @@ def _join_nearest(problem: Problem, labels: Ints) -> Ints:
         closer = costs < least
         nearest[closer], least[closer] = label, costs[closer]
     return np.where(labels >= 0, labels, nearest)
+
+
+def taxonomic_order(problem: Problem, *, last_first: bool = False) -> tuple[Longs, Longs]:
+    """The sets in order, and the rank of the parting before each of them (low: near the top).
+
+    Sets are ordered by the place of their first attribute in a depth-first walk of the taxonomy,
+    then of the next, then by number. A parting at an earlier attribute ranks first, then one
+    where the paths of the two attributes have less in common. With `last_first` the walk is
+    taken backwards, and sets are ordered by what is their last attribute otherwise.
+    """
+    # Paths in lexicographic order are a depth-first walk.
+    paths, places = np.unique(problem.paths, axis=0, return_inverse=True)
+    places = places.ravel()
+    if last_first:
+        paths, places = paths[::-1], len(paths) - 1 - places
+    rows = _attribute_places(problem, places)
+    order = np.lexsort(rows.T[::-1])
+    return order, np.append(0, _partings(rows[order], paths))
+
+
+def _attribute_places(problem: Problem, places: Longs) -> Longs:
+    """Places of the attributes of each set, ascending, then NONE, shape (sets, most attributes)."""
+    costs = problem.costs
+    sizes = np.diff(costs.offsets)
+    owners = np.repeat(np.arange(len(problem)), sizes)
+    order = np.lexsort((places[costs.classes], owners))
+    rows = np.full((len(problem), int(sizes.max())), NONE)
+    rows[owners, np.arange(len(owners)) - costs.offsets[owners]] = places[costs.classes[order]]
+    return rows
+
+
+def _partings(rows: Longs, paths: Ints) -> Longs:
+    """Rank of the parting between each two neighbouring rows."""
+    differs = rows[1:] != rows[:-1]
+    # Equal rows part nowhere, which ranks last.
+    differs = np.append(differs, np.ones((len(differs), 1), dtype=np.bool_), axis=1)
+    attribute = np.argmax(differs, axis=1)
+    either = np.append(rows, np.full((len(rows), 1), NONE), axis=1)
+    every = np.arange(len(differs))
+    left, right = either[:-1][every, attribute], either[1:][every, attribute]
+    # Where one row ends, there is no path to share.
+    alike = (paths[left] == paths[right]) & (left != NONE)[:, None]
+    shared = np.cumprod(alike, axis=1).sum(axis=1)
+    return np.asarray(attribute * (paths.shape[1] + 1) + shared, dtype=np.int64)
+
+
+def refine_boundaries(
+    problem: Problem,
+    labels: Ints,
+    starmap: Starmap,
+    *,
+    sets_per_block: int = PART_SIZES.sets_per_block,
+) -> Ints:
+    """Labels that cost no more, of sets that are all in clusters.
+
+    Whole clusters are put into other blocks, which cut across the first: those hold together
+    what is close by its first attribute, these by its last. Sets are held against centres here,
+    never against each other, so that what pairs of sets cost is asked for in the first blocks
+    alone.
+    """
+    crossing = _crossing_blocks(problem, labels, sets_per_block)
+    searched = 2 * sets_per_block
+    parts = ((problem.part(block), renumbered(labels[block]), searched) for block in crossing)
+    return joined(problem, crossing, starmap(_refined, parts))
+
+
+def _refined(block: Problem, labels: Ints, most_sets: int) -> Ints:
+    """Improve the clusters of a block, unless one of them makes it larger than can be searched."""
+    if len(block) > most_sets:
+        return labels
+    partition = Partition(block, CostTable(block), labels)
+    return improved(partition, STEPS, REFINEMENT_ROUNDS).labels.astype(np.int32)
+
+
+def _crossing_blocks(problem: Problem, labels: Ints, sets_per_block: int) -> list[Longs]:
+    """The sets of each block, ascending; a cluster stands where its most frequent set does."""
+    ranks = np.argsort(taxonomic_order(problem, last_first=True)[0])
+    by_label = np.lexsort((-problem.counts, labels))
+    frequent = by_label[np.flatnonzero(np.diff(labels[by_label], prepend=-1))]
+    order = np.argsort(ranks[frequent])
+    sizes = np.bincount(labels)[order]
+    count = -(-len(problem) // sets_per_block)
+    block_of = np.empty(len(order), dtype=np.int64)
+    block_of[order] = (np.cumsum(sizes) - sizes) * count // len(problem)
+    return [np.flatnonzero(block_of[labels] == block) for block in np.unique(block_of)]

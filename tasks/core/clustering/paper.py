@@ -8,8 +8,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from tasks.core.records import Flags, Floats, Ints, Longs
-from tasks.core.similarity.pairs import Pairs
+from tasks.core.arrays import people_per_label
+from tasks.core.choices import Distance
+from tasks.core.records import Clusters, Flags, Floats, Ints, Longs, RecordTable
+from tasks.core.similarity.pairs import Pairs, SetPairs, record_pairs
 
 ROUNDING = 1e-12
 UNCLUSTERED = -1
@@ -96,3 +98,45 @@ def node_centroids(pairs: Pairs, labels: Ints) -> Longs:
     order = present[np.lexsort((present, least[present], -recurrence[present], labels[present]))]
     _, first = np.unique(labels[order], return_index=True)
     return pairs.starts[order[first]]
+
+
+def withhold_small(
+    labels: Ints,
+    users: Ints,
+    sets: Ints,
+    centroids: Longs,
+    *,
+    k: int,
+    l: int,  # noqa: E741 - the literature's name
+) -> Clusters:
+    """Keep the clusters of at least k people and l sets, numbered anew; withhold the others."""
+    large = (people_per_label(labels, users, len(centroids)) >= k) & (
+        people_per_label(labels, sets, len(centroids)) >= l
+    )
+    number = np.append(np.where(large, np.cumsum(large) - 1, -1), -1).astype(np.int32)
+    kept = number[labels]
+    return Clusters(
+        labels=kept,
+        withheld=(labels >= 0) & (kept < 0),
+        centroids=centroids[large].astype(np.int32),
+    )
+
+
+def cluster_as_printed(
+    table: RecordTable,
+    set_pairs: SetPairs,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+    distance: Distance,
+) -> Clusters:
+    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
+    first = int(np.searchsorted(table.set_of, 0))
+    own_sets = table.set_of[first:]
+    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
+    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
+    node_labels = cluster_nodes(pairs)
+    labels = np.full(len(table), -1, dtype=np.int32)
+    labels[first:] = np.repeat(node_labels, pairs.sizes)
+    centroids = node_centroids(pairs, node_labels) + first
+    return withhold_small(labels, table.users, table.set_of, centroids, k=k, l=l)

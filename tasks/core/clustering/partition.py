@@ -1,19 +1,29 @@
-"""A partition of the sets of a block that is being improved, always valid between two steps."""
+"""A partition of the sets of a block that is being improved, always valid between two steps.
+
+With it the centres of its clusters and what every set of the block pays for what they publish.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import pairwise
 
 import numpy as np
 
-from tasks.core.clustering.centres import improved_centres
-from tasks.core.clustering.cost_table import CostTable
+from tasks.core.arrays import owners, ragged_of, take_ragged
 from tasks.core.clustering.problem import Problem
-from tasks.core.records import Flags, Ints, Longs
-from tasks.core.rows import take_rows
-from tasks.core.similarity.costs import Costs
+from tasks.core.generalisation.candidates import (
+    batch_choices,
+    batches,
+    gather_candidates,
+    gather_entries,
+    marks_of,
+)
+from tasks.core.generalisation.members import Members
+from tasks.core.generalisation.search import search_slots
+from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.similarity.costs import Costs, membership, nearest_squares
 
 
 class Partition:
@@ -135,7 +145,7 @@ class Partition:
     def refresh(self, touched: Iterable[int]) -> None:
         """Let the centres of clusters follow their members, and forget empty clusters."""
         living = np.array([label for label in sorted(touched) if self.sizes[label]], np.int64)
-        offsets, places = take_rows(np.cumsum([0, *self.sizes]), living)
+        offsets, places = take_ragged(np.cumsum([0, *self.sizes]), living)
         members = np.argsort(self.labels, kind="stable")[places]
         centres = [self.centres[label] for label in living]
         stale = []
@@ -165,3 +175,82 @@ class Partition:
         self.costs.take(old, axis=0, out=costs[: len(old)], mode="clip")
         self.costs = costs
         return numbers[labels]
+
+
+class CostTable:
+    """The graded cost of sets, for centres given as classes of concepts."""
+
+    def __init__(self, problem: Problem) -> None:
+        costs = problem.costs
+        self._squares = costs.squares
+        self._counts = problem.counts.astype(np.float32)
+        self._dropped = self._counts * np.diff(costs.offsets).astype(np.float32)
+        self._holds = membership(costs.offsets, costs.classes, len(costs.squares))
+        # What one class published for each set makes up, shape (classes, sets).
+        nearest = nearest_squares(costs.offsets, costs.classes, costs.squares)
+        self._made_up = np.ascontiguousarray(nearest.T)
+
+    def of_centres(self, centres: Sequence[Ints]) -> Costs:
+        """Cost of all records of each set if a centre is published, shape (centres, sets)."""
+        offsets, classes = ragged_of(centres)
+        sizes = np.diff(offsets)
+        if not sizes.all():
+            return self._with_empty_centres(centres, sizes)
+        nearest = nearest_squares(offsets, classes, self._squares)
+        paid = np.ascontiguousarray((self._holds @ np.ascontiguousarray(nearest.T)).T)
+        for place in range(int(sizes.max(initial=0))):
+            longer = np.flatnonzero(sizes > place)
+            paid[longer] += self._made_up[classes[offsets[longer] + place]]
+        paid *= self._counts
+        return paid
+
+    def _with_empty_centres(self, centres: Sequence[Ints], sizes: Longs) -> Costs:
+        """The same if some centres publish nothing: then everything is dropped."""
+        paid = np.repeat(self._dropped[None, :], len(centres), axis=0)
+        some = np.flatnonzero(sizes)
+        paid[some] = self.of_centres([centres[place] for place in some.tolist()])
+        return paid
+
+
+def improved_centres(
+    problem: Problem, groups: Longs, sets: Longs, centres: Sequence[Ints]
+) -> list[Ints]:
+    """Centres (classes) that cost groups of sets, as compressed rows, no more than those given.
+
+    Candidates are the groups' own classes and those of the given centres.
+    """
+    members = _members_of_groups(problem, groups, sets)
+    squares = problem.costs.squares
+
+    def between(left: Ints, right: Ints) -> Floats:
+        # Sums of single-precision squares are too coarse to tell a saving from rounding.
+        return squares[left, right].astype(np.float64)
+
+    width = len(squares)
+    entries = gather_entries(members, members.concepts, width)
+    offsets, given = ragged_of(centres)
+    labels = owners(offsets)
+    # Endless weight: a given class stays a candidate.
+    candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
+    found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(centres)
+    for batch in batches(entries, candidates):
+        choices = batch_choices(members, entries, candidates, batch, between)
+        starts, places = take_ragged(offsets, batch.clusters)
+        marks = marks_of(candidates, batch, owners(starts), given[places])
+        marks = search_slots(choices, marks)
+        classes = candidates.classes[batch.candidates].astype(np.int32)
+        for row, cluster in enumerate(batch.clusters.tolist()):
+            found[cluster] = classes[row][marks[row]]
+    return found
+
+
+def _members_of_groups(problem: Problem, groups: Longs, sets: Longs) -> Members:
+    offsets, places = take_ragged(problem.costs.offsets, sets)
+    counts = problem.counts[sets]
+    return Members(
+        labels=owners(groups),
+        counts=counts,
+        offsets=offsets,
+        concepts=problem.costs.classes[places],
+        weights=np.repeat(counts, np.diff(offsets)).astype(np.float64),
+    )

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tasks.core.clustering.paired_costs import paired_costs
-from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import distinct, take_rows
+from tasks.core.arrays import distinct, take_ragged
+from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
 from tasks.core.similarity.concepts import ConceptDistances
-from tasks.core.similarity.costs import CENTRE_CANDIDATES, SetCosts
+from tasks.core.similarity.costs import TILE, Costs, SetCosts, costs_between
+from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 WITHHELD = -1
-MOST_PAIRS = 500_000
-"""Pairs of sets that are compared at a time."""
+FIRST_LOOK = 4
+"""k people are looked for among the first FIRST_LOOK * k units, then so many times further."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Problem:
     Attributes:
         costs: the graded cost of publishing one set in place of another.
         counts: records of each set, shape (n,).
-        user_offsets, users: the distinct users of each set, ascending, as compressed rows.
+        user_offsets, users: the distinct users of each set, ascending, as a ragged array.
         paths: the concepts above each class from the top down, ended by NO_CONCEPT, shape
             (classes, depth).
         k: distinct users that every cluster holds at least.
@@ -57,7 +57,7 @@ class Problem:
 
     def is_enough(self, chosen: Longs) -> bool:
         """Whether some of the sets are enough for a cluster."""
-        _, places = take_rows(self.user_offsets, chosen)
+        _, places = take_ragged(self.user_offsets, chosen)
         held = np.bincount(self.users[places])
         return len(chosen) >= max(1, self.l) and int(np.count_nonzero(held)) >= self.k
 
@@ -69,10 +69,10 @@ class Problem:
 
         Users are numbered anew, in the same order: parts cannot be joined by them.
         """
-        offsets, places = take_rows(self.costs.offsets, chosen)
+        offsets, places = take_ragged(self.costs.offsets, chosen)
         used, classes = np.unique(self.costs.classes[places], return_inverse=True)
         squares = self.costs.squares[np.ix_(used, used)]
-        user_offsets, user_places = take_rows(self.user_offsets, chosen)
+        user_offsets, user_places = take_ragged(self.user_offsets, chosen)
         users = np.unique(self.users[user_places], return_inverse=True)[1]
         return Problem(
             costs=SetCosts(offsets, classes.astype(np.int32), squares),
@@ -83,6 +83,36 @@ class Problem:
             k=self.k,
             l=self.l,
         )
+
+
+class UserSizes:
+    """A cluster holds at least k distinct users and l distinct sets."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def needed(self, units: Longs) -> int:
+        length = FIRST_LOOK * self._problem.k
+        while length < len(units):
+            found = self._needed(units[:length])
+            if found:
+                return found
+            length *= FIRST_LOOK
+        return self._needed(units)
+
+    def enough(self, units: Longs) -> bool:
+        # Most often a few units already are, and more cannot be less.
+        few = units[: FIRST_LOOK * self._problem.k]
+        return self._problem.is_enough(few) or self._problem.is_enough(units)
+
+    def _needed(self, units: Longs) -> int:
+        problem = self._problem
+        if not problem.is_enough(units):
+            return 0
+        offsets, places = take_ragged(problem.user_offsets, units)
+        _, first = np.unique(problem.users[places], return_index=True)
+        last = np.partition(first, problem.k - 1)[problem.k - 1]
+        return max(int(np.searchsorted(offsets, last, side="right")), problem.l)
 
 
 def problem_of(
@@ -158,52 +188,27 @@ def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> C
 
 
 def medoids(problem: Problem, labels: Ints) -> Longs:
-    """For each label the member set of least total cost to the records, ties by order.
-
-    In a very large cluster only its most frequent sets are tried.
-    """
+    """For each label the member set of least total cost to the records, ties by order."""
     held = np.flatnonzero(labels >= 0)
     members = held[np.argsort(labels[held], kind="stable")]
     starts = np.flatnonzero(np.diff(labels[members], prepend=WITHHELD))
-    offsets = np.append(starts, len(members))
-    tried, owners = _medoid_candidates(problem.counts[members], offsets)
-    candidates = members[tried]
-    totals = _total_costs(problem, candidates, owners, (offsets, members))
-    best_first = np.lexsort((np.round(totals, 6), owners))
-    return candidates[best_first[np.flatnonzero(np.diff(owners, prepend=-1))]]
+    groups = np.append(starts, len(members)), members
+    return members[group_medoids(problem.costs, groups, problem.counts[members])]
 
 
-def _medoid_candidates(counts: Longs, offsets: Longs) -> tuple[Longs, Longs]:
-    """Places of the most frequent members of each cluster, ascending, and their clusters.
-
-    Args:
-        counts: records of each member.
-        offsets: the members of each cluster.
-    """
-    sizes = np.diff(offsets)
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    most = np.clip(MOST_PAIRS // sizes, 1, CENTRE_CANDIDATES)
-    frequent_first = np.lexsort((-counts, owners))
-    ranks = np.arange(len(counts)) - offsets[owners]
-    chosen = np.sort(frequent_first[ranks < most[owners]])
-    return chosen, owners[chosen]
+def between_sets(problem: Problem) -> Costs:
+    """Cost of one record of a set if another set is published, symmetric, shape (n, n)."""
+    every = np.arange(len(problem))
+    return costs_between(problem.costs, every, every)
 
 
-def _total_costs(
-    problem: Problem, candidates: Longs, owners: Longs, clusters: tuple[Longs, Longs]
-) -> Floats:
-    """Cost of publishing candidates[i] for all records of cluster owners[i]."""
-    offsets, members = clusters
-    bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[owners])))
-    totals = np.empty(len(candidates))
-    start = 0
-    while start < len(candidates):
-        fitting = np.searchsorted(bounds, bounds[start] + MOST_PAIRS, side="right") - 1
-        part = slice(start, max(start + 1, int(fitting)))
-        pair_offsets, places = take_rows(offsets, owners[part])
-        left = np.repeat(candidates[part], np.diff(pair_offsets))
-        costs = paired_costs(problem.costs, left, members[places])
-        weighted = costs * problem.counts[members[places]]
-        totals[part] = np.add.reduceat(weighted, pair_offsets[:-1])
-        start = part.stop
-    return totals
+def nearest_sets(between: Costs, count: int) -> Longs:
+    """For each set itself and the sets that cost least in its place, in order, ties by index."""
+    nearest = np.empty((len(between), count), dtype=np.int64)
+    for top in range(0, len(between), TILE):
+        rows = between[top : top + TILE].copy()
+        rows[np.arange(len(rows)), np.arange(top, top + len(rows))] = -1.0
+        some = np.sort(np.argpartition(rows, count - 1, axis=1)[:, :count], axis=1)
+        order = np.argsort(np.take_along_axis(rows, some, axis=1), axis=1, kind="stable")
+        nearest[top : top + TILE] = np.take_along_axis(some, order, axis=1)
+    return nearest

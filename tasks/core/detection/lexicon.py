@@ -1,4 +1,4 @@
-"""Words to concepts: WordNet's lemmas, their senses, and its own morphology (paper §3.1).
+"""Words to concepts: WordNet's lemmas and morphology, reviewed terms, misspellings (paper §3.1).
 
 Hyphen, space and underscore are one: *ill-health*, *ill health* and ``ill_health`` share a key.
 Apostrophes and dots do not count: people type *alzheimers* and *st louis*.
@@ -6,7 +6,8 @@ Apostrophes and dots do not count: people type *alzheimers* and *st louis*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -47,7 +48,7 @@ _FOLDED = str.maketrans({"_": " ", "-": " ", "'": None, ".": None})
 
 
 def lexical_key(lemma: str) -> str:
-    """The form under which a lemma is kept: no case, hyphens, underscores, apostrophes, dots."""
+    """The form under which a lemma is filed: no case, hyphens, underscores, apostrophes, dots."""
     return " ".join(lemma.lower().translate(_FOLDED).split())
 
 
@@ -92,7 +93,7 @@ class Lexicon:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        return {key: place for place, key in enumerate(self.table.keys.tolist())}
+        return {key: row for row, key in enumerate(self.table.keys.tolist())}
 
     @cached_property
     def exceptions(self) -> dict[str, str]:
@@ -107,13 +108,8 @@ class Lexicon:
 
     @cached_property
     def longest_by_first_word(self) -> dict[str, int]:
-        """For each first word of a multi-word lemma, the number of words of the longest."""
-        longest: dict[str, int] = {}
-        for key in self.table.keys.tolist():
-            if " " in key:
-                first, words = key.split(" ", 1)[0], key.count(" ") + 1
-                longest[first] = max(longest.get(first, 0), words)
-        return longest
+        """For each first word of a multiword lemma, the number of words of the longest."""
+        return _longest_by_first_word(self.table.keys.tolist())
 
     def words_of(self, concepts: Flags) -> list[str]:
         """The single words whose first sense, as noun or else as verb, is one of the concepts."""
@@ -124,18 +120,18 @@ class Lexicon:
 
     def senses(self, key: str, pos: PartOfSpeech) -> Ints:
         """Concepts of a lemma as noun or verb, most common first; empty if it has none."""
-        place = self.index.get(key)
-        return self.table.senses[self._span(place, pos)] if place is not None else _NONE
+        row = self.index.get(key)
+        return self.table.senses[self._senses_of(row, pos)] if row is not None else _NONE
 
     def tags(self, key: str, pos: PartOfSpeech) -> Ints:
         """How often each of `senses` was tagged in WordNet's corpus."""
-        place = self.index.get(key)
-        return self.table.counts[self._span(place, pos)] if place is not None else _NONE
+        row = self.index.get(key)
+        return self.table.counts[self._senses_of(row, pos)] if row is not None else _NONE
 
     def other_tags(self, key: str) -> int:
         """Tags of the lemma's adjective and adverb senses; -1 if it has no such sense."""
-        place = self.index.get(key)
-        return int(self.table.other_tags[place]) if place is not None else -1
+        row = self.index.get(key)
+        return int(self.table.other_tags[row]) if row is not None else -1
 
     def base(self, form: str, pos: PartOfSpeech) -> str | None:
         """The lemma of a word form as WordNet's morphy finds it, or None; remembered."""
@@ -153,10 +149,134 @@ class Lexicon:
         rules = SUFFIXES[pos]
         return (form, *(form[: -len(old)] + new for old, new in rules if form.endswith(old)))
 
-    def _span(self, place: int, pos: PartOfSpeech) -> slice:
-        start, end = self.table.sense_offsets[place], self.table.sense_offsets[place + 1]
-        nouns = start + self.table.noun_counts[place]
+    def _senses_of(self, row: int, pos: PartOfSpeech) -> slice:
+        start, end = self.table.sense_offsets[row], self.table.sense_offsets[row + 1]
+        nouns = start + self.table.noun_counts[row]
         return slice(start, nouns) if pos == "n" else slice(nouns, end)
 
 
 _NONE: Ints = np.zeros(0, dtype=np.int32)
+
+
+def _longest_by_first_word(keys: Iterable[str]) -> dict[str, int]:
+    longest: dict[str, int] = {}
+    for key in keys:
+        if " " in key:
+            first, words = key.split(" ", 1)[0], key.count(" ") + 1
+            longest[first] = max(longest.get(first, 0), words)
+    return longest
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Words that say what a query is about, and the topics (as a mask) its other words then miss.
+
+    One of `unless` in the query, and nothing is silenced: *movie times* is about a place.
+    """
+
+    cues: frozenset[str]
+    topics: int
+    unless: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What words stand for beyond WordNet, by reviewed lists and lists of packages.
+
+    All keys are lexical keys.
+
+    Attributes:
+        concepts: words and expressions that WordNet lacks or means otherwise, with their concept.
+        phrases: expressions whose words say nothing one by one: brands, works, characters.
+        harmless: words whose sensitive sense is not what queries mean by them.
+        weak: words that are sensitive only beside another word of the same topic.
+        weak_concepts: the same for all words of these concepts.
+        support: words that are such company, with the topics they speak for.
+        silences: what takes the sensitive sense away.
+        persons: concepts that are one person or god by name: *aaron* in a query is anybody.
+        named: concepts with a name of their own, persons or not.
+        towns: words that are the name of a town if a state follows, with the state's concept.
+        known: lists of words in use that WordNet lacks: none of them is a misspelling.
+    """
+
+    concepts: Mapping[str, int] = field(default_factory=dict, repr=False)
+    phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
+    harmless: AbstractSet[str] = field(default=frozenset(), repr=False)
+    weak: AbstractSet[str] = field(default=frozenset(), repr=False)
+    weak_concepts: AbstractSet[int] = field(default=frozenset(), repr=False)
+    support: Mapping[str, int] = field(default_factory=dict, repr=False)
+    silences: Sequence[Silence] = field(default=(), repr=False)
+    persons: AbstractSet[int] = field(default=frozenset(), repr=False)
+    named: AbstractSet[int] = field(default=frozenset(), repr=False)
+    towns: Mapping[str, int] = field(default_factory=dict, repr=False)
+    known: Sequence[Container[str]] = field(default=(), repr=False)
+
+    @cached_property
+    def longest_by_first_word(self) -> dict[str, int]:
+        """For each first word of a multiword term, the number of words of the longest."""
+        return _longest_by_first_word((*self.concepts, *self.phrases))
+
+    @cached_property
+    def states(self) -> frozenset[int]:
+        """The concepts of the states that towns are in."""
+        return frozenset(self.towns.values())
+
+    @cached_property
+    def cues(self) -> frozenset[str]:
+        """All words that silence something."""
+        return frozenset(cue for silence in self.silences for cue in silence.cues)
+
+
+SHORTEST_CORRECTED = 6
+"""Shorter words have too many neighbours that are words of their own."""
+
+
+class SpellingCorrector:
+    """Finds the word of a list at one edit from an unknown word: *diabetis* for *diabetes*.
+
+    An edit leaves out, puts in or changes a letter, or swaps two neighbours (Damerau-Levenshtein).
+    Every word is filed under itself and under each of its forms with one letter deleted: two words
+    at one edit from each other meet in such a form.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = [word for word in words if _is_correctable(word)]
+
+    @cached_property
+    def _words_by_form(self) -> dict[str, list[str]]:
+        filed: dict[str, list[str]] = {}
+        for word in self._words:
+            for form in _deletion_forms(word):
+                filed.setdefault(form, []).append(word)
+        return filed
+
+    def correction(self, word: str) -> str | None:
+        """The word of the list at one edit that begins alike; of several the first."""
+        if not _is_correctable(word):
+            return None
+        found = (
+            near for form in _deletion_forms(word) for near in self._words_by_form.get(form, ())
+        )
+        return min((near for near in found if _is_one_edit(word, near)), default=None)
+
+
+def _is_correctable(word: str) -> bool:
+    return len(word) >= SHORTEST_CORRECTED and word.isalpha()
+
+
+def _deletion_forms(word: str) -> Iterator[str]:
+    """The word, and the word without one of its letters but the first."""
+    yield word
+    for position in range(1, len(word)):
+        yield word[:position] + word[position + 1 :]
+
+
+def _is_one_edit(word: str, near: str) -> bool:
+    """Whether one letter put in, left out, changed or swapped makes one of the other."""
+    start = 0
+    shorter = min(len(word), len(near))
+    while start < shorter and word[start] == near[start]:
+        start += 1
+    rest, near_rest = word[start:], near[start:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    return near_rest in (swapped, rest[1:]) or near_rest[1:] in (rest, rest[1:])

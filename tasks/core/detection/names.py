@@ -69,13 +69,13 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     words = split_words(text) if _may_hold_name(text, lists) else []
-    place = 0
-    while place < len(words):
-        end = _name_end(words, place, lists)
-        if end > place:
+    start = 0
+    while start < len(words):
+        end = _name_end(words, start, lists)
+        if end > start:
             end = _with_tail(words, end)
-            found.append((words[place].start, words[end - 1].end))
-        place = max(end, place + 1)
+            found.append((words[start].start, words[end - 1].end))
+        start = max(end, start + 1)
     return found
 
 
@@ -117,45 +117,45 @@ def _key(written: str) -> str:
     return written.removesuffix("'s").replace("'", "") if "'" in written else written
 
 
-def _name_end(words: Sequence[Word], place: int, lists: NameLists) -> int:
-    """Where the name that starts here ends (exclusive); `place` itself if none does."""
-    word = words[place]
-    if place + 1 == len(words) or word.possessive:
-        return place
+def _name_end(words: Sequence[Word], start: int, lists: NameLists) -> int:
+    """Where the name that starts here ends (exclusive); `start` itself if none does."""
+    word = words[start]
+    if start + 1 == len(words) or word.possessive:
+        return start
     if word.key in TITLES:
-        return _titled(words, place, lists)
+        return _titled(words, start, lists)
     if len(word.key) == 1:
-        return _initialled(words, place, lists)
+        return _initialled(words, start, lists)
     if word.link.strip() == ",":
-        return _surname_first(words, place, lists)
-    if word.key in lists.first and _may_start(words, place):
-        end = _first_and_last(words, place, lists)
-        if end > place:
+        return _surname_first(words, start, lists)
+    if word.key in lists.first and _may_start(words, start):
+        end = _first_and_last(words, start, lists)
+        if end > start:
             return _with_more_surnames(words, end, lists)
-    whole = _whole_query(words, place, lists)
-    return whole if whole > place else _row_of_names(words, place, lists)
+    whole = _whole_query(words, start, lists)
+    return whole if whole > start else _row_of_names(words, start, lists)
 
 
-def _may_start(words: Sequence[Word], place: int) -> bool:
-    before = words[place - 1].key if place else ""
-    if before in PLACE_PREFIXES or (place and words[place - 1].link == "-"):
+def _may_start(words: Sequence[Word], start: int) -> bool:
+    before = words[start - 1].key if start else ""
+    if before in PLACE_PREFIXES or (start and words[start - 1].link == "-"):
         return False
-    if words[place].key in MODALS:
+    if words[start].key in MODALS:
         return not before or before in BEFORE_MODAL_NAMES or before in TITLES
-    return words[place].key not in FUNCTION_WORDS
+    return words[start].key not in FUNCTION_WORDS
 
 
-def _first_and_last(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _first_and_last(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """First name, then initials, particles or a middle name, then the surname."""
-    last = _skip_initials(words, place + 1)
-    if last >= len(words) or not _linked(words, place, last):
-        return place
+    last = _skip_initials(words, start + 1)
+    if last >= len(words) or not _linked(words, start, last):
+        return start
     family = _skip_particles(words, last)
-    if family > last and _follows_particle(words, place, family, lists):
+    if family > last and _follows_particle(words, start, family, lists):
         return family + 1
-    if _has_middle(words, last, lists) and _is_pair(words, place, last + 1, lists):
+    if _has_middle(words, last, lists) and _is_pair(words, start, last + 1, lists):
         return last + 2
-    return last + 1 if _is_pair(words, place, last, lists) else place
+    return last + 1 if _is_pair(words, start, last, lists) else start
 
 
 def _has_middle(words: Sequence[Word], middle: int, lists: NameLists) -> bool:
@@ -220,22 +220,22 @@ def _is_unknown(word: str, lists: NameLists) -> bool:
     return len(word) >= 3 and word not in WEB_WORDS and not lists.is_word(word)
 
 
-def _follows_particle(words: Sequence[Word], place: int, last: int, lists: NameLists) -> bool:
+def _follows_particle(words: Sequence[Word], start: int, last: int, lists: NameLists) -> bool:
     """John *van der* Berg: after particles any word will do that is no dictionary word."""
-    given, particle, family = (words[at].key for at in (place, place + 1, last))
+    given, particle, family = (words[at].key for at in (start, start + 1, last))
     if given in PARTICLES or particle in ("la", "los", "st") or lists.first_odds(given) < 5:
         return False
     return lists.last_odds(family) >= 1 or _is_unknown(family, lists)
 
 
-def _titled(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _titled(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Title and surname, or title and a name that stands by itself."""
-    name = _skip_initials(words, place + 1)
-    if name >= len(words) or not _linked(words, place, name):
-        return place
-    title, key = words[place].key, words[name].key
+    name = _skip_initials(words, start + 1)
+    if name >= len(words) or not _linked(words, start, name):
+        return start
+    title, key = words[start].key, words[name].key
     if key in TITLES or lists.is_phrase(title, key):
-        return place
+        return start
     longer = _name_end(words, name, lists)
     if longer > name:
         return longer
@@ -243,7 +243,7 @@ def _titled(words: Sequence[Word], place: int, lists: NameLists) -> int:
     named = lists.last_odds(key) >= (ALONE if strong else AMONG_WORDS)
     if strong and (lists.first_odds(key) >= 2 or _is_unknown(key, lists)):
         return name + 2 if _follows_first_name(words, name + 1, lists) else name + 1
-    return name + 1 if named else place
+    return name + 1 if named else start
 
 
 def _follows_first_name(words: Sequence[Word], last: int, lists: NameLists) -> bool:
@@ -254,81 +254,81 @@ def _follows_first_name(words: Sequence[Word], last: int, lists: NameLists) -> b
     return _is_unknown(family, lists) or (lists.last_odds(family) > 0 and family not in COMPANY)
 
 
-def _initialled(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _initialled(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Initials and surname; without dots only with a surname that is nothing else."""
-    last = _skip_initials(words, place)
-    if last >= len(words) or not _linked(words, place, last):
-        return place
+    last = _skip_initials(words, start)
+    if last >= len(words) or not _linked(words, start, last):
+        return start
     odds = lists.last_odds(words[last].key)
-    if words[place].link.startswith(".") or last > place + 1:
-        return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else place
-    usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[place].key not in FUNCTION_WORDS
-    around = _around(words, place, last)
+    if words[start].link.startswith(".") or last > start + 1:
+        return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else start
+    usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[start].key not in FUNCTION_WORDS
+    around = _around(words, start, last)
     bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
-    return last + 1 if usual and odds >= bar else place
+    return last + 1 if usual and odds >= bar else start
 
 
-def _surname_first(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _surname_first(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Surname, comma, first name or initial: smith, john."""
-    family, given = words[place].key, words[place + 1].key
+    family, given = words[start].key, words[start + 1].key
     if lists.last_odds(family) < ALONE or given in lists.places:
-        return place
-    initial = len(given) == 1 and words[place + 1].link.startswith(".")
+        return start
+    initial = len(given) == 1 and words[start + 1].link.startswith(".")
     if not initial and lists.first_odds(given) < 2:
-        return place
-    end = _skip_initials(words, place + 2)
-    return end if _linked(words, place + 1, end - 1) else place + 2
+        return start
+    end = _skip_initials(words, start + 2)
+    return end if _linked(words, start + 1, end - 1) else start + 2
 
 
-def _whole_query(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _whole_query(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """A query of two words: surname and first name, or an unknown first name and a surname."""
-    if len(words) != 2 or place or not _linked(words, 0, 1):
-        return place
+    if len(words) != 2 or start or not _linked(words, 0, 1):
+        return start
     here, after = words[0].key, words[1].key
     if lists.is_phrase(here, after) or here in PLACE_PREFIXES:
-        return place
+        return start
     reverse = lists.last_odds(here) * lists.first_odds(after)
     if reverse >= 1000 and here not in lists.places and _is_no_word(here, lists):
         return 2
     usual = lists.last.get(after, 0.0) >= USUAL_SURNAME and lists.last_odds(after) >= 20
-    return 2 if usual and after not in lists.places and _is_unknown(here, lists) else place
+    return 2 if usual and after not in lists.places and _is_unknown(here, lists) else start
 
 
-def _row_of_names(words: Sequence[Word], place: int, lists: NameLists) -> int:
+def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Two to five words that are nothing but names, in any order, at least one a first name.
 
     So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
     of its words may be in no list.
     """
-    here = words[place]
+    here = words[start]
     hyphened = here.link == "-" and not lists.is_name(here.key)
-    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, place):
-        return place
-    end = place
-    while end < min(place + LONGEST_ROW, len(words)) and _reads_as_name(words, place, end, lists):
+    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, start):
+        return start
+    end = start
+    while end < min(start + LONGEST_ROW, len(words)) and _reads_as_name(words, start, end, lists):
         end += 1
-    while end > place and words[end - 1].key in PARTICLES:
+    while end > start and words[end - 1].key in PARTICLES:
         end -= 1
-    keys = [word.key for word in words[place:end] if word.key not in PARTICLES]
+    keys = [word.key for word in words[start:end] if word.key not in PARTICLES]
     if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
-        return place
+        return start
     listed = [key for key in keys if lists.is_name(key)]
-    around = _around(words, place, end - 1)
+    around = _around(words, start, end - 1)
     whole = around is not None and around <= COMPANY
     if whole and listed and len(listed) >= len(keys) - 1:
         return end
     first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
-    return end if first and len(listed) == len(keys) else place
+    return end if first and len(listed) == len(keys) else start
 
 
-def _reads_as_name(words: Sequence[Word], first: int, place: int, lists: NameLists) -> bool:
+def _reads_as_name(words: Sequence[Word], first: int, at: int, lists: NameLists) -> bool:
     """Whether a word is a name or unknown, and nothing but a blank parts it from the one before."""
-    if place > first and not _linked(words, place - 1, place):
+    if at > first and not _linked(words, at - 1, at):
         return False
-    key = words[place].key
-    if place > first and key in PARTICLES:
+    key = words[at].key
+    if at > first and key in PARTICLES:
         return True
-    if key in lists.places or words[place].possessive:
+    if key in lists.places or words[at].possessive:
         return False
     odds = max(lists.first_odds(key), lists.last_odds(key))
     return odds >= ROW_ODDS or _is_unknown(key, lists)
@@ -348,23 +348,23 @@ def _is_no_word(word: str, lists: NameLists) -> bool:
     return word in lists.name_only or not lists.is_word(word)
 
 
-def _skip_initials(words: Sequence[Word], place: int) -> int:
-    end = place
-    while end < min(place + 2, len(words)) and len(words[end].key) == 1:
+def _skip_initials(words: Sequence[Word], start: int) -> int:
+    end = start
+    while end < min(start + 2, len(words)) and len(words[end].key) == 1:
         end += 1
     return end
 
 
-def _skip_particles(words: Sequence[Word], place: int) -> int:
-    end = place
-    while end < min(place + 3, len(words) - 1) and words[end].key in PARTICLES:
+def _skip_particles(words: Sequence[Word], start: int) -> int:
+    end = start
+    while end < min(start + 3, len(words) - 1) and words[end].key in PARTICLES:
         end += 1
-    return end if _linked(words, place, end) else place
+    return end if _linked(words, start, end) else start
 
 
 def _linked(words: Sequence[Word], first: int, last: int) -> bool:
     """Whether nothing but blanks, dots and hyphens stands between these words."""
-    return all(words[place].link in (" ", ". ", ".", "-", "_", "+") for place in range(first, last))
+    return all(words[at].link in (" ", ". ", ".", "-", "_", "+") for at in range(first, last))
 
 
 def _with_tail(words: Sequence[Word], end: int) -> int:

@@ -1,24 +1,65 @@
-"""What the text pipeline found in texts: places and concepts, none of their words.
+"""Query texts, one spelling for each, and what the text pipeline found in them.
 
-So a reading can be kept where text must not be; together with its text it gives the words back.
+A reading holds offsets and concepts, none of the words: it can be stored where text must not be,
+and together with its text gives the words back.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tasks.core.detection.attributes import Item
+from tasks.core.arrays import joined_offsets, take_ragged
 from tasks.core.detection.lexicon import lexical_key
-from tasks.core.records import Flags, Ints, Longs, freeze
-from tasks.core.rows import joined_offsets, take_rows
+from tasks.core.records import Flags, Ints, Longs, Strings, freeze
 
-Spans = Sequence[tuple[int, int]]
+IDENTIFIER_CONCEPT = -2
+"""Marks an item as an identifier on its way from the text pipeline to the record table.
+
+This number and those below it, one for each kind in the order of KINDS.
+"""
+
+Offsets = tuple[int, int]
+"""Where a token begins and ends in its text."""
+
+
+def normalise(text: str) -> str:
+    """One spelling for one query: compatibility forms folded, lower case, single blanks."""
+    folded = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    if not folded.isprintable():
+        folded = "".join(c if c.isprintable() else " " for c in folded)
+    return " ".join(folded.split())
+
+
+def distinct_texts(texts: Strings) -> tuple[list[str], Ints]:
+    """The distinct normalised texts, ascending, and which of them each text is."""
+    numbers: dict[str, int] = {}
+    number_of = np.fromiter(
+        (numbers.setdefault(text, len(numbers)) for text in texts), np.int32, len(texts)
+    )
+    normalised = [normalise(text) for text in numbers]
+    distinct = sorted(set(normalised))
+    rank = {text: position for position, text in enumerate(distinct)}
+    rank_of_number = np.array([rank[text] for text in normalised], dtype=np.int32)
+    return distinct, rank_of_number[number_of]
+
+
+class Item(NamedTuple):
+    """A piece of a query in its order: some words, and the concept they stand for, if any.
+
+    `in_doubt` if they have a more common sense that is not sensitive; `length` in tokens.
+    """
+
+    words: str
+    concept: int
+    in_doubt: bool = False
+    length: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +91,8 @@ class Readings:
 
     def take(self, chosen: Longs) -> Readings:
         """The readings of some of the texts, in the order given."""
-        token_offsets, tokens = take_rows(self.token_offsets, chosen)
-        item_offsets, items = take_rows(self.item_offsets, chosen)
+        token_offsets, tokens = take_ragged(self.token_offsets, chosen)
+        item_offsets, items = take_ragged(self.item_offsets, chosen)
         return Readings(
             token_offsets,
             self.starts[tokens],
@@ -84,25 +125,25 @@ class Readings:
             yield form
 
 
-def pack_readings(found: Iterable[tuple[Spans, Sequence[Item]]]) -> Readings:
+def pack_readings(found: Iterable[tuple[Sequence[Offsets], Sequence[Item]]]) -> Readings:
     """Readings from the tokens and items of each text.
 
     Numbers are gathered in arrays: as Python objects those of a million texts would take gigabytes.
     """
     token_counts, item_counts = array("q", [0]), array("q", [0])
-    spans, items = array("i"), array("i")
-    for own_spans, own_items in found:
-        spans.extend(chain.from_iterable(own_spans))
+    tokens, items = array("i"), array("i")
+    for own_tokens, own_items in found:
+        tokens.extend(chain.from_iterable(own_tokens))
         for item in own_items:
             items.extend((item.length, item.concept, item.in_doubt))
-        token_counts.append(len(own_spans))
+        token_counts.append(len(own_tokens))
         item_counts.append(len(own_items))
-    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    bounds = np.array(tokens, dtype=np.int32).reshape(-1, 2)
     numbers = np.array(items, dtype=np.int32).reshape(-1, 3)
     return Readings(
         token_offsets=np.cumsum(token_counts, dtype=np.int64),
-        starts=places[:, 0].copy(),
-        ends=places[:, 1].copy(),
+        starts=bounds[:, 0].copy(),
+        ends=bounds[:, 1].copy(),
         item_offsets=np.cumsum(item_counts, dtype=np.int64),
         lengths=numbers[:, 0].copy(),
         concepts=numbers[:, 1].copy(),

@@ -61,12 +61,12 @@ class TopicMap:
 
 def map_topics(topics: tuple[Topic, ...], taxonomy: Taxonomy) -> TopicMap:
     """Mark the branches of every topic; all roots that WordNet lacks are named in one error."""
-    places = {name: place for place, name in enumerate(taxonomy.names.tolist())}
+    concepts = {name: concept for concept, name in enumerate(taxonomy.names.tolist())}
     faults = [
         f"topic {topic.name!r}: WordNet has no concept {root!r}"
         for topic in topics
         for root in (*topic.roots, *topic.named)
-        if root not in places
+        if root not in concepts
     ]
     if len(topics) > MOST_TOPICS:
         faults.append(f"{len(topics)} topics, at most {MOST_TOPICS} are possible")
@@ -75,7 +75,7 @@ def map_topics(topics: tuple[Topic, ...], taxonomy: Taxonomy) -> TopicMap:
     masks = np.zeros(len(taxonomy), dtype=np.uint32)
     for bit, topic in enumerate(topics):
         roots, named = (
-            taxonomy.branches(np.array([places[root] for root in own], dtype=np.int32))
+            taxonomy.branches(np.array([concepts[root] for root in own], dtype=np.int32))
             for own in (topic.roots, topic.named)
         )
         masks[roots | (named & taxonomy.instances)] |= np.uint32(1 << bit)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.core.arrays import sums_by, take_ragged
 from tasks.core.generalisation.members import Members
 from tasks.core.generalisation.search import SlotChoices
-from tasks.core.generalisation.sums import sums_by
 from tasks.core.records import Flags, Floats, Ints, Longs
-from tasks.core.rows import take_rows
 
 Squares = Callable[[Ints, Ints], Floats]
 """δ² of each pair of classes, elementwise."""
@@ -136,8 +135,8 @@ def batch_choices(
 
 def _made_up(members: Members, entries: Entries, batch: Batch, squares: Floats) -> Floats:
     """For each candidate the squares to the nearest attribute of every record, shape (B, C)."""
-    member_offsets, own = take_rows(members.cluster_offsets, batch.clusters)
-    attribute_offsets, attributes = take_rows(members.offsets, own)
+    member_offsets, own = take_ragged(members.cluster_offsets, batch.clusters)
+    attribute_offsets, attributes = take_ragged(members.offsets, own)
     row = np.repeat(np.arange(len(batch.clusters)), np.diff(member_offsets))
     attribute_row = np.repeat(row, np.diff(attribute_offsets))
     local = entries.of_attribute[attributes] - batch.entries[attribute_row, 0]

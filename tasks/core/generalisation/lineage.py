@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of, take_ragged
 from tasks.core.records import Floats, Ints, Longs, freeze
-from tasks.core.rows import compress, take_rows
 from tasks.core.similarity.distances import paired_distances
 from tasks.core.taxonomy import Taxonomy
 
@@ -44,13 +44,13 @@ class Lineage:
             sorted({of_concept[a] for a in taxonomy.ancestors_of(example).tolist()})
             for example in examples.tolist()
         ]
-        return cls(everything, classes, examples, *compress(above), inclusive)
+        return cls(everything, classes, examples, *ragged_of(above), inclusive)
 
     def part(self, concepts: Ints, taxonomy: Taxonomy) -> Lineage:
         """The lineage of some of the concepts; classes keep their order and their examples."""
         own = _with_ancestors(concepts, taxonomy)
         used, classes = np.unique(self.class_of(own), return_inverse=True)
-        offsets, places = take_rows(self.above_offsets, used)
+        offsets, places = take_ragged(self.above_offsets, used)
         above = np.searchsorted(used, self.above[places]).astype(np.int32)
         examples = self.examples[used]
         return Lineage(own, classes.astype(np.int32), examples, offsets, above, self.inclusive)
@@ -74,7 +74,7 @@ class Lineage:
 
 def _with_ancestors(concepts: Ints, taxonomy: Taxonomy) -> Ints:
     given = np.unique(concepts)
-    _, places = take_rows(taxonomy.ancestor_offsets, given)
+    _, places = take_ragged(taxonomy.ancestor_offsets, given)
     return np.union1d(given, taxonomy.ancestors[places]).astype(np.int32)
 
 

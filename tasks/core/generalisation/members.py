@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.generalisation.sums import sums_by
+from tasks.core.arrays import sums_by, take_ragged
 from tasks.core.records import Floats, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import take_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +64,9 @@ def members_of(table: RecordTable, labels: Ints) -> Members:
     )
     new = np.diff(variants[:, :2], axis=0, prepend=-1).any(axis=1)
     member_of = np.cumsum(new) - 1
-    offsets, places = take_rows(table.sets.offsets, variants[new, 1])
+    offsets, places = take_ragged(table.sets.offsets, variants[new, 1])
     # Forms of one set list their attributes in the same order, so their weights add up.
-    form_offsets, form_places = take_rows(table.forms.attribute_offsets, variants[:, 2])
+    form_offsets, form_places = take_ragged(table.forms.attribute_offsets, variants[:, 2])
     shift = np.repeat(offsets[:-1][member_of] - form_offsets[:-1], np.diff(form_offsets))
     weights = table.forms.weights[form_places] * np.repeat(records, np.diff(form_offsets))
     return Members(

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from tasks.core.arrays import split_ragged, sums_by, take_ragged
 from tasks.core.generalisation.candidates import (
     Batch,
     Candidates,
@@ -25,10 +26,8 @@ from tasks.core.generalisation.candidates import (
 from tasks.core.generalisation.lineage import Lineage
 from tasks.core.generalisation.members import Members
 from tasks.core.generalisation.search import SAVING, SlotChoices, search_slots
-from tasks.core.generalisation.sums import sums_by
 from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Flags, Floats, Ints, Longs
-from tasks.core.rows import split_rows, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 MOST_MEDOIDS = 16
@@ -59,7 +58,7 @@ def publish_along(lineage: Lineage, members: Members, taxonomy: Taxonomy) -> lis
         marks = search_slots(choices, start)
         real = batch.candidates >= 0
         chosen[batch.candidates[real]] = marks[real]
-    return split_rows(*_named(members, candidates, chosen, lineage, taxonomy))
+    return split_ragged(*_named(members, candidates, chosen, lineage, taxonomy))
 
 
 def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs, Floats]:
@@ -67,7 +66,7 @@ def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs,
 
     An ancestor of one entry only is no nearer to the others than the entry itself, as a rule.
     """
-    offsets, places = take_rows(lineage.above_offsets, entries.classes)
+    offsets, places = take_ragged(lineage.above_offsets, entries.classes)
     owner = np.repeat(np.arange(len(entries.classes)), np.diff(offsets))
     keys, inverse, support = np.unique(
         entries.labels[owner] * entries.width + lineage.above[places],
@@ -94,7 +93,7 @@ def _medoid_marks(
     by_frequency = members.by_frequency
     for rank in range(min(MOST_MEDOIDS, int(sizes.max()))):
         ranked = by_frequency[starts + np.minimum(rank, sizes - 1)]
-        offsets, attributes = take_rows(members.offsets, ranked)
+        offsets, attributes = take_ragged(members.offsets, ranked)
         rows = np.repeat(np.arange(len(ranked)), np.diff(offsets))
         classes = entries.classes[entries.of_attribute[attributes]]
         marks = marks_of(candidates, batch, rows, classes)
@@ -113,7 +112,7 @@ def _named(
     """
     offsets = np.concatenate(([0], np.cumsum(chosen)))[candidates.offsets]
     classes = candidates.classes[chosen]
-    slots_of_members, places = take_rows(offsets, members.labels)
+    slots_of_members, places = take_ragged(offsets, members.labels)
     stands_for = nearest_values(
         taxonomy,
         (members.offsets, members.concepts),
@@ -135,7 +134,7 @@ def _named(
 
 def _at_or_above(concepts: Ints, taxonomy: Taxonomy) -> tuple[Longs, Ints]:
     """Each concept with itself and with each of its ancestors: its place, and the other one."""
-    offsets, places = take_rows(taxonomy.ancestor_offsets, concepts)
+    offsets, places = take_ragged(taxonomy.ancestor_offsets, concepts)
     owner = np.repeat(np.arange(len(concepts)), np.diff(offsets))
     every = np.arange(len(concepts))
     return np.concatenate([every, owner]), np.concatenate([concepts, taxonomy.ancestors[places]])

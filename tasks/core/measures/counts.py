@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
-from tasks.core.detection.spans import KINDS
+from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
+from tasks.core.detection.identifiers import KINDS
+from tasks.core.measures.schema import CountSections
 from tasks.core.records import ATTRIBUTE, Clusters, Flags, Longs, QueryLog, RecordTable, Release
-from tasks.core.rows import equal_sets, group_by, take_rows
 
 
 def count_release(
     log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
-) -> dict[str, Any]:
+) -> CountSections:
     """Records, users, words and clusters, before and after."""
     published = int(release.published.sum())
     return {
@@ -69,8 +67,8 @@ def _unchanged(table: RecordTable, release: Release) -> Flags:
     forms, classes = table.form_of[records[first]], release.class_of[records[first]]
     concepts = table.forms.item_concepts
     items = np.where(concepts >= 0, -1 - concepts, table.forms.item_words)
-    item_offsets, item_places = take_rows(table.forms.item_offsets, forms)
-    term_offsets, term_places = take_rows(release.term_offsets, classes)
+    item_offsets, item_places = take_ragged(table.forms.item_offsets, forms)
+    term_offsets, term_places = take_ragged(release.term_offsets, classes)
     same = equal_sets(
         (item_offsets, items[item_places]), (term_offsets, release.terms[term_places])
     )

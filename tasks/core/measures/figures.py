@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import people_per_label
 from tasks.core.measures.counts import cluster_sizes
 from tasks.core.measures.risk import raw_success, released_success
 from tasks.core.records import Clusters, Floats, Longs, QueryLog, RecordTable, Release

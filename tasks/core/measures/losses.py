@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.core.arrays import take_ragged
 from tasks.core.records import Floats, Ints, Longs, freeze
-from tasks.core.rows import take_rows
 from tasks.core.similarity.distances import paired_distances
 from tasks.core.taxonomy import Taxonomy
 
@@ -73,7 +73,7 @@ def nearest_values(
 def _facing(left_offsets: Longs, right_offsets: Longs) -> tuple[Longs, Longs]:
     """Every left value with every value of its right row, as places in the two value lists."""
     left_row = np.repeat(np.arange(len(left_offsets) - 1), np.diff(left_offsets))
-    _, places = take_rows(right_offsets, left_row)
+    _, places = take_ragged(right_offsets, left_row)
     owner = np.repeat(np.arange(len(left_row)), np.diff(right_offsets)[left_row])
     return owner, places
 

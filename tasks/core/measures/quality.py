@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
+from tasks.core.arrays import take_ragged
 from tasks.core.choices import Distance
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.losses import row_losses
@@ -24,10 +25,9 @@ from tasks.core.records import (
     Release,
     freeze,
 )
-from tasks.core.rows import take_rows
-from tasks.core.runs import Run, here
 from tasks.core.similarity.distances import record_distances
 from tasks.core.similarity.pairs import paired_matches
+from tasks.core.starmap import Starmap, serial
 from tasks.core.taxonomy import Taxonomy
 
 LOW_COHESION = 0.45
@@ -52,7 +52,7 @@ def cluster_cohesion(
     similar: sparse.csr_matrix,
     *,
     distance: Distance,
-    run: Run = here,
+    run: Starmap = serial,
 ) -> Floats:
     """Eq. 10 for each cluster: root of the mean distance to its centroid; alone: 0.
 
@@ -213,7 +213,7 @@ def percent_of(part: float, whole: float) -> float:
 
 
 def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floats]:
-    offsets, places = take_rows(table.forms.attribute_offsets, forms)
+    offsets, places = take_ragged(table.forms.attribute_offsets, forms)
     weights = table.forms.weights[places].astype(np.float64)
     return offsets, table.forms.attributes[places], weights
 
@@ -222,7 +222,7 @@ def _published(release: Release, classes: Longs) -> tuple[Longs, Ints]:
     """Published concepts of each class; class -1, a withheld record, publishes none."""
     padded = np.append(release.concept_offsets, release.concept_offsets[-1])
     rows = np.where(classes >= 0, classes, len(padded) - 2)
-    offsets, places = take_rows(padded, rows)
+    offsets, places = take_ragged(padded, rows)
     return offsets, release.concepts[places]
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of, take_ragged
 from tasks.core.generalisation.members import Members, members_of
 from tasks.core.generalisation.publish import publish_sets
 from tasks.core.measures.counts import cluster_sizes
 from tasks.core.measures.losses import row_losses
 from tasks.core.measures.quality import form_attributes, percent_of
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable
-from tasks.core.rows import compress, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 SEED = 4
@@ -147,8 +147,8 @@ def _cost(
     forms: LabelledForms, published: list[Ints], taxonomy: Taxonomy, *, inclusive: bool
 ) -> float:
     """What is lost and made up (Eq. 12 in both directions) if labels publish these sets."""
-    set_offsets, concepts = compress(published)
-    row_offsets, places = take_rows(set_offsets, forms.labels)
+    set_offsets, concepts = ragged_of(published)
+    row_offsets, places = take_ragged(set_offsets, forms.labels)
     losses = row_losses(
         taxonomy,
         (forms.offsets, forms.attributes),

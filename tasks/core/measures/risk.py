@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import people_per_label, take_ragged
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, Release
-from tasks.core.rows import take_rows
 
 
 def linkage_risk(table: RecordTable, release: Release) -> dict[str, float]:
@@ -87,7 +86,7 @@ def _pairs_of_classes(release: Release) -> tuple[Longs, Longs]:
 
 def _people_per_key(classes: Ints, users: Ints, offsets: Longs, keys: Longs) -> Longs:
     """Distinct users behind each key, given the keys of each class."""
-    _, places = take_rows(offsets, classes)
+    _, places = take_ragged(offsets, classes)
     owners = np.repeat(users, np.diff(offsets)[classes])
     labels = keys[places].astype(np.int32)
     return people_per_label(labels, owners, int(keys.max(initial=-1)) + 1)

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from tasks.core.arrays import take_ragged
 from tasks.core.records import (
     TIME_HOUR,
     WORD,
@@ -20,8 +21,8 @@ from tasks.core.records import (
     QueryForms,
     RecordTable,
     Strings,
+    cut_times,
 )
-from tasks.core.rows import cut_times, take_rows
 
 _NO_WORDS = cast("Strings", np.zeros(0, dtype=np.str_))
 """An array of strings, not of objects, can be written to a file without a pickle."""
@@ -38,7 +39,7 @@ def narrowed(table: RecordTable, records: Longs) -> RecordTable:
     own_sets = table.set_of_form[forms]
     sets = np.unique(own_sets[own_sets >= 0])
     words = words_said(table, records)
-    offsets, places = take_rows(table.sets.offsets, sets)
+    offsets, places = take_ragged(table.sets.offsets, sets)
     return RecordTable(
         forms=_narrowed_forms(table.forms, forms, words),
         sets=AttributeSets(offsets, table.sets.concepts[places]),
@@ -56,13 +57,13 @@ def narrowed(table: RecordTable, records: Longs) -> RecordTable:
 
 def words_said(table: RecordTable, records: Longs) -> Ints:
     """The plain words of these records, ascending: word w of their own table is words_said[w]."""
-    _, items = take_rows(table.forms.item_offsets, np.unique(table.form_of[records]))
+    _, items = take_ragged(table.forms.item_offsets, np.unique(table.form_of[records]))
     return np.unique(table.forms.item_words[items[table.forms.item_kinds[items] == WORD]])
 
 
 def _narrowed_forms(forms: QueryForms, chosen: Ints, words: Ints) -> QueryForms:
-    item_offsets, items = take_rows(forms.item_offsets, chosen)
-    attribute_offsets, places = take_rows(forms.attribute_offsets, chosen)
+    item_offsets, items = take_ragged(forms.item_offsets, chosen)
+    attribute_offsets, places = take_ragged(forms.attribute_offsets, chosen)
     kinds = forms.item_kinds[items]
     return QueryForms(
         item_offsets=item_offsets,

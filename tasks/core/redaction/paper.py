@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of
 from tasks.core.records import ATTRIBUTE, WORD, Clusters, Ints, RecordTable, Release
 from tasks.core.redaction.variants import Rows, publish_each
-from tasks.core.rows import compress
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.distances import match_attributes
 from tasks.core.taxonomy import Taxonomy
@@ -58,7 +58,7 @@ def redact_as_printed(
         owners = zip(table.set_of_form[forms].tolist(), labels.tolist(), strict=True)
         sets = [published_set(own, label) if own >= 0 else NOTHING for own, label in owners]
         terms = [_terms(table, form, row) for form, row in zip(forms.tolist(), sets, strict=True)]
-        return compress(terms), compress([np.unique(row) for row in sets])
+        return ragged_of(terms), ragged_of([np.unique(row) for row in sets])
 
     return publish_each(table, clusters, rows_of)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tasks.core.arrays import joined_offsets, take_ragged
 from tasks.core.generalisation.lineage import Lineage
 from tasks.core.generalisation.members import members_of
 from tasks.core.generalisation.publish import publish_along
@@ -20,7 +21,6 @@ from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, Releas
 from tasks.core.redaction.narrowing import narrowed, words_said
 from tasks.core.redaction.published import NO_CLUSTER, dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
-from tasks.core.rows import joined_offsets, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 MOST_RECORDS: Final = 50_000
@@ -65,7 +65,7 @@ class RedactedPart:
         return len(self.release.class_of)
 
 
-def cut(labels: Ints) -> list[Longs]:
+def cut_into_parts(labels: Ints) -> list[Longs]:
     """The records of each part, ascending: of as many clusters in a row as it may hold.
 
     Cuts follow from the data alone, so the parts are the same whoever redacts them.
@@ -88,7 +88,7 @@ def _stretches(sizes: Longs) -> Iterator[tuple[int, int]]:
 
 def lineage_of(table: RecordTable, labels: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> Lineage:
     """The lineage of the concepts of all clusters."""
-    _, places = take_rows(table.sets.offsets, np.unique(table.set_of[labels >= 0]))
+    _, places = take_ragged(table.sets.offsets, np.unique(table.set_of[labels >= 0]))
     return Lineage.of(table.sets.concepts[places], taxonomy, inclusive=inclusive)
 
 

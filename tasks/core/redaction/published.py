@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tasks.core.arrays import distinct, ragged_of, take_ragged
 from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
-from tasks.core.rows import compress, distinct, take_rows
 from tasks.core.taxonomy import Taxonomy
 
 NO_CLUSTER = -1
@@ -41,7 +41,7 @@ class PublishedSets:
 
     def concepts(self, clusters: Ints | Longs) -> tuple[Longs, Ints]:
         """What each of these clusters publishes, as compressed rows."""
-        offsets, places = take_rows(self.offsets, clusters)
+        offsets, places = take_ragged(self.offsets, clusters)
         return offsets, self.values[places]
 
     def replacements(self, own_sets: Ints, clusters: Ints | Longs, slots: Ints) -> Ints:
@@ -60,13 +60,13 @@ def place_attributes(
     inclusive: bool,
 ) -> PublishedSets:
     """Find the nearest published concept of every attribute of every set of each cluster."""
-    offsets, values = compress([*rows, _NONE])
+    offsets, values = ragged_of([*rows, _NONE])
     members = clusters.labels >= 0
     width = max(1, len(rows))
     pairs = distinct(table.set_of[members].astype(np.int64) * width + clusters.labels[members])
     own_sets, labels = np.divmod(pairs, width)
-    left_offsets, places = take_rows(table.sets.offsets, own_sets)
-    right_offsets, right_places = take_rows(offsets, labels)
+    left_offsets, places = take_ragged(table.sets.offsets, own_sets)
+    right_offsets, right_places = take_ragged(offsets, labels)
     nearest = nearest_values(
         taxonomy,
         (left_offsets, table.sets.concepts[places]),

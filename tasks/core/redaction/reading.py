@@ -6,9 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tasks.core.arrays import (
+    VALUES,
+    distinct,
+    group_by,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    take_ragged,
+)
 from tasks.core.records import ATTRIBUTE, WORD, Floats, Ints, Longs, RecordTable
 from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
-from tasks.core.rows import VALUES, distinct, group_by, keyed_rows, owners, row_keys, take_rows
 
 UNSAID_PLACE = 1.0
 """Where a concept stands that no query of its row says: last."""
@@ -28,7 +36,7 @@ def said_terms(
     table: RecordTable, forms: Ints | Longs, clusters: Ints | Longs, published: PublishedSets
 ) -> Said:
     """What the items of each query become, in their order: form forms[i] in cluster clusters[i]."""
-    offsets, items = take_rows(table.forms.item_offsets, forms)
+    offsets, items = take_ragged(table.forms.item_offsets, forms)
     queries = owners(offsets)
     places = (np.arange(len(items)) - offsets[queries] + 0.5) / np.diff(offsets)[queries]
     kinds = table.forms.item_kinds[items]
@@ -61,16 +69,19 @@ def ordered_terms(
     first, query_of = group_by(row_of[records], table.form_of[records])
     rows, forms = row_of[records[first]], table.form_of[records[first]]
     said = said_terms(table, forms, clusters[rows], published)
-    keys = row_keys(rows[said.queries], said.terms)
+    keys = ragged_keys(rows[said.queries], said.terms)
     weights = np.bincount(query_of, minlength=len(first))[said.queries]
     means = _mean_places(wanted, keys, weights, said.places)
     order = np.lexsort((wanted, np.round(means, DECIMALS), wanted // VALUES))
-    return keyed_rows(wanted[order], len(clusters))
+    return ragged_from_keys(wanted[order], len(clusters))
 
 
 def _wanted(words: tuple[Longs, Ints], concepts: tuple[Longs, Ints]) -> Longs:
     """The terms of all rows, ascending."""
-    keys = [row_keys(owners(words[0]), words[1]), row_keys(owners(concepts[0]), -1 - concepts[1])]
+    keys = [
+        ragged_keys(owners(words[0]), words[1]),
+        ragged_keys(owners(concepts[0]), -1 - concepts[1]),
+    ]
     return distinct(np.concatenate(keys))
 
 

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tasks.core.arrays import ragged_of, split_ragged, take_ragged
 from tasks.core.records import Release, Strings
-from tasks.core.rows import compress, split_rows, take_rows
 
 CONCEPT_MARK = "|"
 """Stands where a concept is said: concepts are published for k people, they are not words."""
@@ -38,11 +38,11 @@ def scrub(release: Release, words: Strings, find: Find) -> Release:
     # Many classes differ by their times only.
     scrubbed = cache(partial(_scrubbed, words=words, find=find))
     rows = [
-        scrubbed(tuple(row.tolist())) for row in split_rows(release.term_offsets, release.terms)
+        scrubbed(tuple(row.tolist())) for row in split_ragged(release.term_offsets, release.terms)
     ]
     kept = np.array([len(row) > 0 for row in rows], dtype=np.bool_)
-    term_offsets, terms = compress([row for row in rows if row])
-    concept_offsets, places = take_rows(release.concept_offsets, np.flatnonzero(kept))
+    term_offsets, terms = ragged_of([row for row in rows if row])
+    concept_offsets, places = take_ragged(release.concept_offsets, np.flatnonzero(kept))
     number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
     return replace(
         release,

@@ -1,4 +1,6 @@
-"""Redaction with a guarantee: every published row as a whole is shared by k people (SPEC §3.3).
+"""Redaction with a guarantee: every published row as a whole is shared by k people.
+
+What is promised: docs/guarantee.md#strict.
 
 All records of a cluster publish the same concepts. Around them a word or a time stays only where
 the whole row, all its columns, stays shared: words are decided before times, the least shared go
@@ -13,12 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from tasks.core.arrays import group_by, ragged_of, take_ragged
 from tasks.core.records import WORD, Clusters, Ints, Longs, RecordTable, Release
 from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
 from tasks.core.redaction.reading import ordered_terms
 from tasks.core.redaction.sharing import SharedClass, Unit, Words, absorb, share_words
 from tasks.core.redaction.timing import TimedRows, share_times
-from tasks.core.rows import compress, group_by, take_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +101,8 @@ def _assemble(
 ) -> Release:
     """The release of these rows."""
     clusters = classes.clusters[rows.classes]
-    word_offsets, words = compress(classes.words)
-    offsets, places = take_rows(word_offsets, rows.classes)
+    word_offsets, words = ragged_of(classes.words)
+    offsets, places = take_ragged(word_offsets, rows.classes)
     term_offsets, terms = ordered_terms(
         table, rows.row_of, clusters, (offsets, words[places]), published
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.arrays import owners, ragged_from_keys, ragged_keys, take_ragged
 from tasks.core.records import WORD, Clusters, Flags, Ints, RecordTable, Release
 from tasks.core.redaction.published import PublishedSets
 from tasks.core.redaction.reading import said_terms
 from tasks.core.redaction.variants import Rows, publish_each
-from tasks.core.rows import keyed_rows, owners, row_keys, take_rows
 
 
 def redact_by_terms(
@@ -31,7 +31,7 @@ def redact_by_terms(
 def shared_words(table: RecordTable, chosen: Flags, *, k: int) -> Flags:
     """Words that at least k people use in the chosen records, shape of the vocabulary."""
     records = np.flatnonzero(chosen)
-    offsets, places = take_rows(table.forms.item_offsets, table.form_of[records])
+    offsets, places = take_ragged(table.forms.item_offsets, table.form_of[records])
     users = np.repeat(table.users[records], np.diff(offsets))
     plain = table.forms.item_kinds[places] == WORD
     width = int(table.users.max(initial=0)) + 1
@@ -49,8 +49,8 @@ def _terms(
     offsets, concepts = published.concepts(labels)
     rows = owners(offsets)
     keys = np.concatenate(
-        [row_keys(said.queries[kept], said.terms[kept]), row_keys(rows, -1 - concepts)]
+        [ragged_keys(said.queries[kept], said.terms[kept]), ragged_keys(rows, -1 - concepts)]
     )
     by_row = keys[np.argsort(np.concatenate([said.queries[kept], rows]), kind="stable")]
     first = np.sort(np.unique(by_row, return_index=True)[1])
-    return keyed_rows(by_row[first], len(forms))
+    return ragged_from_keys(by_row[first], len(forms))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.clustering.clusters import people_per_label
+from tasks.core.arrays import group_by, people_per_label, split_ragged
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -20,8 +20,8 @@ from tasks.core.records import (
     Flags,
     Ints,
     Longs,
+    cut_times,
 )
-from tasks.core.rows import cut_times, group_by, split_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ def _absorb_into_timeless(rows: TimedRows, users: Ints, *, k: int) -> TimedRows:
     short = np.flatnonzero(people_per_label(rows.row_of, users, len(rows)) < k)
     order = np.argsort(rows.row_of, kind="stable")
     bounds = np.searchsorted(rows.row_of[order], np.arange(len(rows) + 1))
-    users_of = split_rows(bounds, users[order])
+    users_of = split_ragged(bounds, users[order])
     joins = np.arange(len(rows))
     for row in short.tolist():
         first, people = row, set(users_of[row].tolist())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tasks.core.arrays import group_by, take_ragged
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -15,8 +16,8 @@ from tasks.core.records import (
     Longs,
     RecordTable,
     Release,
+    cut_times,
 )
-from tasks.core.rows import cut_times, group_by, take_rows
 
 Rows = tuple[Longs, Ints]
 """Compressed rows: offsets and values."""
@@ -39,7 +40,7 @@ def publish_each(
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     class_of = np.full(len(table), -1, dtype=np.int32)
     class_of[records] = number[variant_of]
-    concept_offsets, places = take_rows(concepts[0], np.flatnonzero(kept))
+    concept_offsets, places = take_ragged(concepts[0], np.flatnonzero(kept))
     return Release(
         class_of=class_of,
         # Only rows without terms are dropped.

@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from tasks.core.arrays import take_ragged
 from tasks.core.choices import Distance
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, Longs, freeze
-from tasks.core.rows import take_rows
-from tasks.core.runs import Run, here
 from tasks.core.similarity.distances import BLOCK_ROWS, record_distances
+from tasks.core.starmap import Starmap, serial
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ def least_set_pairs(
     distance: Distance,
     known: SetPairs | None = None,
     new: Longs | None = None,
-    run: Run = here,
+    run: Starmap = serial,
 ) -> SetPairs:
     """Algorithm 2 and Eq. 9 on distinct sets; a pair that shares nothing is no pair.
 
@@ -281,7 +281,7 @@ def paired_matches(
     similar: sparse.csr_matrix,
     left: Longs,
     right: Longs,
-    run: Run = here,
+    run: Starmap = serial,
 ) -> Floats:
     """|∩| of Eq. 6 for the pairs (left[i], right[i]) of sets, shape (len(left),)."""
     starts = range(0, len(left), MATCHES_PER_SHARD)
@@ -295,7 +295,7 @@ def _with_their_sets(
 ) -> tuple[AttributeSets, Ints, Ints, Longs, Longs]:
     """Some pairs with no more than the sets and the similar classes that they need."""
     chosen, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    offsets, values = take_rows(sets.offsets, chosen)
+    offsets, values = take_ragged(sets.offsets, chosen)
     used, classes = np.unique(sets.concepts[values], return_inverse=True)
     near = similar[used][:, used].tocsr()
     own = AttributeSets(offsets, classes.astype(np.int32))

@@ -1,4 +1,4 @@
-"""Proof that a written release keeps its promise, clause by clause (SPEC §3.3 and §3.4).
+"""Proof that a written release keeps its promise, clause by clause (docs/guarantee.md).
 
 The verifier trusts nobody: it is given the columns and rows as they were read back from the file,
 and for each row the person and the original attribute set behind it. It shares no code with

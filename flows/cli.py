@@ -1,0 +1,246 @@
+"""The command line: `logveil COMMAND`, and what its commands share.
+
+Each command is a module of `flows` with a parser and a `main`, which `python -m flows.run` calls as
+well. Heavy libraries are imported only after the first line is on the screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from flows.process import interrupted, noting_interrupts
+from tasks.core.errors import LogveilError, UsageError
+from tasks.settings import CHOICES, Settings, default_store
+from tasks.version import VERSION
+
+if TYPE_CHECKING:
+    from flows.display import Screen
+
+COMMANDS: Final = {
+    "run": "one release from log files",
+    "inbox": "release the files that have come into a folder",
+    "verify": "prove an existing release again",
+    "compare": "all methods, baselines and peers on one log, side by side",
+    "sample": "a synthetic query log to try things on",
+}
+EXAMPLES: Final = """\
+examples:
+  logveil run                                      the sample log that comes with it, to ./release
+  logveil run log.tsv --k 10 --out release-10      ten people behind every published record
+  logveil verify release-10                        prove it once more, from the file
+  logveil inbox --inbox incoming --out published   what has come in, as one more release
+  logveil sample --queries 10000 --users 800 > log.tsv
+  logveil compare log.tsv --out comparison         needs: pip install 'logveil[compare]'
+
+logveil COMMAND --help tells all options of a command, its files and its exit codes.
+
+Tab completes commands and options after: pip install 'logveil[completion]', and in bash or zsh
+  eval "$(register-python-argcomplete logveil)"
+"""
+
+Work = Callable[[argparse.Namespace, "Screen"], int]
+"""Does what the options ask for, shows it, and returns the exit code."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`logveil COMMAND …`: hand the rest of the line to the command; returns the exit code."""
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
+    options = _logveil_parser().parse_args(arguments)
+    code: int = import_module(f"flows.{options.command}").main(options.arguments)
+    return code
+
+
+def _logveil_parser() -> argparse.ArgumentParser:
+    about = "Query logs to releases in which every published record stands for at least k people."
+    listed = "".join(f"  {name:<9} {what}\n" for name, what in COMMANDS.items())
+    made = new_parser("logveil", about, f"commands:\n{listed}\n{EXAMPLES}")
+    made.add_argument("--version", action="version", version=f"logveil {VERSION}")
+    made.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="what to do, see below")
+    made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="…", help="of the command")
+    return made
+
+
+def _complete() -> None:
+    """Answer the shell, which asks what may follow, and leave."""
+    import argcomplete
+
+    whole = argparse.ArgumentParser(prog="logveil", allow_abbrev=False)
+    whole.add_argument("--version", action="store_true")
+    commands = whole.add_subparsers()
+    for name in COMMANDS:
+        own = import_module(f"flows.{name}").parser()
+        commands.add_parser(name, parents=[own], add_help=False)
+    argcomplete.autocomplete(whole)
+
+
+def new_parser(prog: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """A parser whose help ends with examples, called by the name that the user typed."""
+    return argparse.ArgumentParser(
+        prog=_as_typed(prog),
+        description=description,
+        epilog=_as_typed(examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _as_typed(text: str) -> str:
+    """Modules that were reached by `logveil run` do not speak of `python -m flows.run`."""
+    typed = Path(sys.argv[0]).stem
+    return text.replace("python -m flows.", "logveil ") if typed == "logveil" else text
+
+
+def run_command(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, work: Work, remains: str
+) -> int:
+    """Run a command; returns the exit code.
+
+    Args:
+        remains: what to say of an interrupted run.
+    """
+    options = parser.parse_args(arguments)
+    from flows.display import Screen
+
+    try:
+        with noting_interrupts():
+            return work(options, Screen(quiet=options.quiet, stderr=options.json))
+    except LogveilError as fault:
+        return _failed(str(fault), fault.exit_code)
+    except TimeoutError:
+        return _failed(f"the run took longer than LOGVEIL_TIMEOUT_SECONDS; {remains}", 1)
+    except KeyboardInterrupt:
+        return interrupted(remains)
+
+
+def _failed(message: str, exit_code: int) -> int:
+    print(f"logveil: {message}", file=sys.stderr)
+    return exit_code
+
+
+# Options that commands share, and their translation into settings
+
+
+NUMBERS: dict[str, type[int] | type[float]] = {
+    "k": int,
+    "l": int,
+    "threshold": float,
+    "workers": int,
+    "keep_editions": int,
+    "store_limit": float,
+    "worker_memory": float,
+}
+
+
+def _choice(name: str) -> str:
+    return "|".join(CHOICES[name])
+
+
+def add_release_options(parser: argparse.ArgumentParser) -> None:
+    """All options that decide what is released; their checks are made together later."""
+    people = parser.add_argument_group("what is promised")
+    people.add_argument("--k", metavar="N", help="people behind every published record (5)")
+    people.add_argument("--l", metavar="N", help="distinct original sets in every cluster (1)")
+    people.add_argument(
+        "--guarantee",
+        metavar=_choice("guarantee"),
+        help="strict: every published row is shared by k people (default); terms: every word is; "
+        "paper: the paper's redaction, no k-anonymity",
+    )
+    people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
+    people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
+    add_reading_options(parser)
+    _add_engine_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Options that decide how logs are read and records compared, whatever becomes of them."""
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--scope", metavar=_choice("scope"), help="which nouns and verbs are attributes (sensitive)"
+    )
+    how.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
+    how.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
+    how.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
+    how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
+    how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
+    files = parser.add_argument_group("files")
+    files.add_argument("--format", metavar=_choice("format"), help="of the logs (auto)")
+    files.add_argument(
+        "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
+    )
+    files.add_argument(
+        "--store", metavar="DIR", help=f"private cache, or s3://… with Dask ({default_store()})"
+    )
+    files.add_argument(
+        "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
+    )
+    files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
+
+
+def _add_engine_options(parser: argparse.ArgumentParser) -> None:
+    engine = parser.add_argument_group("past one machine")
+    engine.add_argument(
+        "--runner",
+        metavar=_choice("runner"),
+        help="who does the work of --workers: processes of this machine (local), or Dask",
+    )
+    engine.add_argument(
+        "--dask-address", metavar="URL", help="of the scheduler, tcp://…:8786 (a cluster here)"
+    )
+    engine.add_argument("--worker-memory", metavar="GB", help="of each Dask worker (2)")
+
+
+def add_shown_options(parser: argparse.ArgumentParser, json_shows: str) -> None:
+    """Options that decide what is on the screen."""
+    shown = parser.add_argument_group("what you see")
+    shown.add_argument("--quiet", action="store_true", help="errors only")
+    shown.add_argument("--json", action="store_true", help=f"{json_shows} on standard output")
+    shown.add_argument("--bare", action="store_true", help="the same phases without Prefect")
+
+
+def settings_from(arguments: argparse.Namespace) -> Settings:
+    """Check everything that was said; all faults come in one error."""
+    faults: list[str] = []
+    chosen: dict[str, Any] = {}
+    for name in Settings.__dataclass_fields__:
+        value = getattr(arguments, name, None)
+        if value is None or value == []:
+            continue
+        try:
+            chosen[name] = _convert(name, value)
+        except UsageError as fault:
+            faults.append(str(fault))
+    if getattr(arguments, "bare", False) and chosen.get("runner") == "dask":
+        faults.append("runner dask is one of Prefect's: leave out --bare")
+    try:
+        settings = Settings(**chosen)
+    except UsageError as fault:
+        faults.append(str(fault))
+    if faults:
+        raise UsageError("\n".join(faults))
+    return settings
+
+
+def _convert(name: str, value: Any) -> Any:
+    if name in NUMBERS:
+        try:
+            return NUMBERS[name](value)
+        except ValueError:
+            raise UsageError(f"{name} must be a number, not {value!r}") from None
+    if name == "columns":
+        return _columns(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part]
+    if not all(middle and name.strip() for _, middle, name in pairs):
+        raise UsageError(f"columns must look like user=…,query=…,time=…, not {text!r}")
+    return {role.strip(): name.strip() for role, _, name in pairs}

@@ -1,0 +1,214 @@
+"""Lists of names and words: US census (`names`), other countries (`faker`), nicknames, WordNet.
+
+`faker` has the usual names of some seventy countries; those in other scripts are left out, but for
+the Japanese ones, which it has in Latin letters, too. How many people bear them is not known: each
+counts as a rare one.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from tasks.adapters.public_data import (
+    Fields,
+    Sources,
+    compiled,
+    package_folder,
+    packaged_wordnet,
+    word_frequencies,
+    words_in_use,
+)
+from tasks.core.detection.identifiers import fold
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.name_lists import NameLists
+
+PHRASES: Final = Path(__file__).parent / "data" / "phrases.txt"
+"""The reviewed list of brands, works and characters, which are neither people nor concepts."""
+
+AMERICANS = 300_000_000
+MOST_NAMESAKES = 1000
+"""A person in the dictionary is the famous one as long as fewer people bear the name."""
+
+SMALLEST_SHARE = 0.0005
+"""The census rounds to three places: 0.000 percent means very few people, not nobody."""
+
+FOREIGN_SHARE = 0.01
+NICKNAME_SHARE = 0.02
+"""Percent of people that a name counts for if the census does not have it."""
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_LATIN_NAME = re.compile(r"[a-z]{3,}")
+_FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
+_LAST_NAMES = re.compile(r"last_(?:romanized_)?names?(?:_(?:male|female|masculine|feminine))?")
+
+# What a noun sense is about, by WordNet's file of it; as bits, for a lemma has many senses.
+_PERSON, _PLACE, _THING, _OTHER = 1, 2, 4, 8
+_ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20": _THING}
+
+_MAPPINGS = ("first", "last", "common_words")
+_SETS = ("name_only", "places", "phrases", "other_words")
+
+
+def load_name_lists(store: Path | None = None) -> NameLists:
+    """What the installed packages know about names and words; compiled in a store, if one is given.
+
+    To read the packages' files takes half a second, to load what was compiled a tenth.
+    """
+    if store is None:
+        return names_from(compile_names())
+    return names_from(compiled(store, "names", name_sources(), compile_names))
+
+
+def name_sources() -> Sources:
+    """What decides the compilation of the name lists."""
+    wordnet = (packaged_wordnet() / name for name in ("index.sense", "noun.exc", "verb.exc"))
+    faker = package_folder("faker") / "__init__.py"
+    return Sources(
+        code=(__name__, fold.__module__, lexical_key.__module__),
+        files=(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies(), PHRASES),
+    )
+
+
+def compile_names() -> Fields:
+    """The name lists as arrays: of a mapping its keys and its values, of a set its members."""
+    lists, columns = _read_packages(), {}
+    for name in _MAPPINGS:
+        own = getattr(lists, name)
+        columns[name] = np.array(list(own), dtype=object)
+        columns[f"{name}_values"] = np.array(list(own.values()))
+    for name in _SETS:
+        columns[name] = np.array(sorted(getattr(lists, name)), dtype=object)
+    return columns
+
+
+def names_from(columns: Fields) -> NameLists:
+    """The name lists from their compiled fields."""
+    found: dict[str, Any] = {name: frozenset(columns[name].tolist()) for name in _SETS}
+    for name in _MAPPINGS:
+        values = columns[f"{name}_values"].tolist()
+        found[name] = dict(zip(columns[name].tolist(), values, strict=True))
+    return NameLists(**found)
+
+
+def read_phrases() -> list[str]:
+    """Expressions whose words say nothing one by one, as lexical keys."""
+    lines = PHRASES.read_text(encoding="utf-8").splitlines()
+    entries = (entry for line in lines if not line.startswith("#") for entry in line.split(","))
+    return [key for entry in entries if (key := lexical_key(entry))]
+
+
+def _census_files() -> list[Path]:
+    folder = package_folder("names")
+    return [folder / f"dist.{who}" for who in ("male.first", "female.first", "all.last")]
+
+
+def _nickname_file() -> Path:
+    return package_folder("nicknames") / "names.csv"
+
+
+def _read_packages() -> NameLists:
+    men, women, last = map(_read_census, _census_files())
+    first = {name: max(men.get(name, 0.0), women.get(name, 0.0)) for name in (*men, *women)}
+    first = {**dict.fromkeys(_nicknames(), NICKNAME_SHARE), **first}
+    foreign_first, foreign_last = _foreign_names()
+    return _join(
+        {**dict.fromkeys(foreign_first, FOREIGN_SHARE), **first},
+        {**dict.fromkeys(foreign_last, FOREIGN_SHARE), **last},
+        packaged_wordnet(),
+    )
+
+
+def _nicknames() -> list[str]:
+    with _nickname_file().open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        return sorted({name for row in rows for name in (row["name1"], row["name2"])})
+
+
+def _foreign_names() -> tuple[list[str], list[str]]:
+    """First and last names of other countries, in the letters in which people search for them."""
+    first: set[str] = set()
+    last: set[str] = set()
+    for people in _peoples():
+        for entry in dir(people):
+            own = first if _FIRST_NAMES.fullmatch(entry) else last
+            if own is first or _LAST_NAMES.fullmatch(entry):
+                own.update(_latin_names(getattr(people, entry)))
+    return sorted(first), sorted(last)
+
+
+def _peoples() -> Iterator[Any]:
+    """The name lists of faker, country by country; importing them takes a second."""
+    folder = package_folder("faker") / "providers" / "person"
+    for path in sorted(folder.iterdir()):
+        if (path / "__init__.py").exists():
+            yield importlib.import_module(f"faker.providers.person.{path.name}").Provider
+
+
+def _latin_names(names: Any) -> Iterator[str]:
+    """The names as they look and with umlauts spelt out; faker lists them, some with weights."""
+    # Some of faker's entries of that name are methods.
+    for name in names if isinstance(names, Iterable) else ():
+        for spelt in {name.lower(), name.lower().translate(_UMLAUTS)}:
+            yield from _LATIN_NAME.findall(fold(spelt)[0])
+
+
+def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
+    counts, topics = _read_senses(wordnet / "index.sense")
+    pairs = [lemma for lemma in topics if lemma.count("_") == 1]
+    names = first.keys() | last.keys()
+    return NameLists(
+        first=first,
+        last=last,
+        common_words={**_irregular_forms(wordnet, counts), **counts},
+        name_only=frozenset(lemma for lemma, about in topics.items() if about == _PERSON),
+        places=frozenset(
+            lemma for lemma, about in topics.items() if about & _PLACE and not about & _OTHER
+        ),
+        phrases=frozenset(
+            lemma.replace("_", " ")
+            for lemma in pairs
+            if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
+        ).union(phrase for phrase in read_phrases() if phrase.count(" ") == 1),
+        other_words=frozenset(words_in_use()) - counts.keys() - names,
+    )
+
+
+def _namesakes(lemma: str, first: Mapping[str, float], last: Mapping[str, float]) -> float:
+    """How many Americans bear this first name and surname, if the two were independent."""
+    given, family = lemma.split("_")
+    # Shares of first names are counted among men or women, hence the half.
+    return AMERICANS / 2 * first.get(given, 0.0) / 100 * last.get(family, 0.0) / 100
+
+
+def _read_census(path: Path) -> dict[str, float]:
+    """Percent of people by name."""
+    lines = (line.split() for line in path.read_text(encoding="ascii").splitlines())
+    return {name.lower(): max(float(share), SMALLEST_SHARE) for name, share, *_ in lines}
+
+
+def _read_senses(path: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """For each lemma how often its senses were tagged in a corpus, and what they are about."""
+    counts: dict[str, int] = {}
+    topics: dict[str, int] = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        lemma, _, sense = line.partition("%")
+        counts[lemma] = counts.get(lemma, 0) + int(sense[sense.rindex(" ") :])
+        topics[lemma] = topics.get(lemma, 0) | _ABOUT.get(sense[:4], _OTHER)
+    return counts, topics
+
+
+def _irregular_forms(wordnet: Path, counts: Mapping[str, int]) -> dict[str, int]:
+    """Irregular plurals and verb forms with the counts of their lemmas: *came*, *children*."""
+    lines = [
+        line.split()
+        for part in ("noun", "verb")
+        for line in (wordnet / f"{part}.exc").read_text(encoding="ascii").splitlines()
+    ]
+    return {form: counts.get(base, 0) for form, base, *_ in lines}

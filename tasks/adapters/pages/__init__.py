@@ -1,0 +1,1 @@
+"""What the pages of reports and comparisons share: numbers, charts, style, templates."""

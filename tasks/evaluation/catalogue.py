@@ -1,0 +1,27 @@
+"""All methods that are compared. A new one is a file of its own and a line here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tasks.evaluation.baselines.floors import DROPPING, RANDOM, ROOT, UNTOUCHED
+from tasks.evaluation.baselines.km_anonymity import SINGLES, WITH_PAIRS
+from tasks.evaluation.baselines.microaggregation import SEMANTIC, SYNTACTIC
+from tasks.evaluation.method import Method
+from tasks.evaluation.own_methods import ADAPTIVE, MDAV, PRINTED_PAPER, STRICT_PAPER, VMDAV
+
+METHODS: Final[tuple[Method, ...]] = (
+    ADAPTIVE,
+    MDAV,
+    VMDAV,
+    STRICT_PAPER,
+    PRINTED_PAPER,
+    SYNTACTIC,
+    SEMANTIC,
+    SINGLES,
+    WITH_PAIRS,
+    RANDOM,
+    DROPPING,
+    ROOT,
+    UNTOUCHED,
+)

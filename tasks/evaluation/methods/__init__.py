@@ -1,1 +1,0 @@
-"""Ways to anonymise the same records, behind one interface, for `flows.compare`."""

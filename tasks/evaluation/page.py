@@ -1,0 +1,94 @@
+"""The files of a comparison: numbers, figures, and one self-contained page that opens from disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tasks.adapters.pages.numbers import count, percent, plain
+from tasks.adapters.pages.page import Figure, picture_file, render
+from tasks.evaluation.figures import WIDE, figures
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+Row = tuple[str, ...]
+"""Of a table: a name and its cells."""
+
+
+def write_comparison(out: Path, found: dict[str, Any]) -> None:
+    """Write numbers, figures and the page; the page comes last, so that it is complete."""
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "comparison.json", json.dumps(found, indent=2, ensure_ascii=False))
+    drawn = figures(found)
+    for figure in drawn:
+        _write(out / f"{figure.name}.svg", picture_file(figure.drawn, WIDE))
+    _write(out / "comparison.html", render_page(found, drawn))
+
+
+def _write(path: Path, content: str) -> None:
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_text(content, encoding="utf-8")
+    aside.replace(path)
+
+
+def render_page(found: dict[str, Any], drawn: Sequence[Figure]) -> str:
+    """The page, with these figures."""
+    return render(
+        TEMPLATES,
+        "comparison.html",
+        found=found,
+        methods=_methods(found, str(found["settings"]["k"])),
+        fronts=_fronts(found),
+        figures=drawn,
+        peers=[_peer(own) for own in found["peers"]],
+    )
+
+
+def _methods(found: dict[str, Any], k: str) -> list[Row]:
+    front = found["fronts"]["mean"][k]["front"]
+    return [
+        (name, *_cells(method["by_k"][k]), "yes" if name in front else "")
+        for name, method in found["methods"].items()
+    ]
+
+
+def _cells(cell: dict[str, Any]) -> list[str]:
+    return [
+        count(cell["groups"]),
+        count(cell["largest"]),
+        count(cell["least_people"]),
+        count(cell["records_below_k"]),
+        percent(100 * cell["withheld"]),
+        percent(cell["loss"]),
+        percent(cell["symmetric_loss"]),
+        percent(100 * cell["risk"]),
+        percent(100 * cell["worst_risk"]),
+        percent(100 * cell["groups_below_0_45"]),
+        percent(100 * cell["records_below_0_45"]),
+        f"{cell['seconds']:.2f}",
+    ]
+
+
+def _fronts(found: dict[str, Any]) -> list[Row]:
+    """For each k who is on the front, by mean risk, and whether adaptive is, by either risk."""
+    rows: list[Row] = []
+    for k, own in found["fronts"]["mean"].items():
+        worst = found["fronts"]["worst"][k]["adaptive_beaten_by"]
+        verdicts = (_verdict(own["adaptive_beaten_by"]), _verdict(worst))
+        rows.append((k, *verdicts, ", ".join(own["front"])))
+    return rows
+
+
+def _verdict(beaten_by: list[str]) -> str:
+    return f"beaten by {', '.join(beaten_by)}" if beaten_by else "on the front"
+
+
+def _peer(own: dict[str, Any]) -> Row:
+    if "reason" in own:
+        return own["name"], own["about"], f"skipped: {own['reason']}", "", "", ""
+    times = (plain(own["seconds"]), plain(own["our_mdav_seconds"]))
+    return (
+        *(own["name"], own["about"], *times),
+        *(count(own["least_people"]), percent(own["symmetric_loss"])),
+    )

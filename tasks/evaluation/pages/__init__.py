@@ -1,1 +1,0 @@
-"""Around a comparison: other people's programs, figures, and the page."""

@@ -1,0 +1,51 @@
+"""A release with everything that led to it, and the ways to publish it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tasks.adapters.release_files import Draft
+from tasks.core.measures.schema import FinalMeasures, Measures
+from tasks.core.records import QueryLog, RecordTable, Release
+from tasks.phases.cluster import Clustering
+from tasks.phases.compare import Comparison
+from tasks.phases.job import Job
+from tasks.runtime.results import Result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MadeRelease:
+    """The results of all phases of one release."""
+
+    job: Job
+    log: Result[QueryLog]
+    table: Result[RecordTable]
+    compared: Result[Comparison]
+    clustering: Result[Clustering]
+    release: Result[Release]
+    measures: Result[Measures]
+    draft: Result[Draft]
+    proven: Result[int]
+
+
+class Publication(Protocol):
+    """Where a release goes: into a folder of its own, or into an edition.
+
+    Attributes:
+        folder: where it will lie.
+        label: tells the phases of several releases in one run apart.
+    """
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def label(self) -> str: ...
+
+    def facts(self, made: MadeRelease) -> dict[str, object]:
+        """What `measures.json` says of the edition; nothing if there is none."""
+
+    def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
+        """Put the verified draft in place, with measures and report."""

@@ -1,0 +1,184 @@
+"""Phase 6, measure: what a release costs and what risk is left (paper §4.1, Eq. 10–13, and beyond).
+
+In: everything so far. Out: `Measures`, the figures of `measures.json`. What takes long is cut into
+parts by the data alone, and their results are added up in order, so that the figures are the same
+whoever measures. What only counts is done here: to send it would take longer.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator
+from typing import Final, cast
+
+import numpy as np
+
+from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
+from tasks.core.measures.counts import cluster_sizes, count_release
+from tasks.core.measures.figures import distributions
+from tasks.core.measures.quality import (
+    LossSums,
+    ShownRows,
+    cluster_cohesion,
+    loss_of,
+    loss_sums,
+    shown_rows,
+    summarise_cohesion,
+)
+from tasks.core.measures.random_clusters import (
+    PERMUTATIONS,
+    Permutation,
+    Scene,
+    compare_with_random,
+    permutation_cost,
+)
+from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.measures.schema import InformationLossSection, Measures
+from tasks.core.part_sizes import PART_SIZES
+from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
+from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import dataset_centre
+from tasks.core.starmap import Starmap, serial
+from tasks.phases.cluster import Clustering
+from tasks.phases.compare import Comparison
+from tasks.phases.job import Job
+from tasks.phases.read import read_fingerprint
+from tasks.phases.redact import redaction_fingerprint
+from tasks.runtime.errors import contained
+from tasks.runtime.fingerprint import code_fingerprint
+from tasks.runtime.progress import watched
+from tasks.runtime.results import Nothing, Result, Whole
+from tasks.settings import Settings
+from tasks.version import VERSION
+
+RECORDS_PER_SECOND: Final = 66_000
+
+
+def measure(
+    job: Job,
+    log: Result[QueryLog],
+    table: Result[RecordTable],
+    compared: Result[Comparison],
+    clustering: Result[Clustering],
+    release: Result[Release],
+) -> Result[Measures]:
+    code = code_fingerprint(__name__)
+    return Result(
+        "measure",
+        job.fingerprint("measure", redaction_fingerprint(job), read_fingerprint(job), code),
+        lambda: measure_release(
+            job, log.value, table.value, compared.value, clustering.value.clusters, release.value
+        ),
+        Nothing() if job.appended_to else Whole(job.store, cast("type[Measures]", dict)),
+        lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
+    )
+
+
+@contained
+def measure_release(
+    job: Job,
+    log: QueryLog,
+    table: RecordTable,
+    comparison: Comparison,
+    clusters: Clusters,
+    release: Release,
+) -> Measures:
+    """All that `measures.json` says of a release."""
+    settings = job.settings
+    with job.executor.running(len(table) / RECORDS_PER_SECOND) as run:
+        seen = watched(run, _parts_foreseen(table), job.progress)
+        cohesion = _cohesion(settings, table, comparison, clusters, seen)
+        centre = centre_of(table, comparison, seen)
+        loss = _information_loss(settings, table, centre, release, seen)
+        random_clusters = _random_clusters(settings, table, centre, clusters, seen)
+    risk = linkage_risk(table, release)
+    return {
+        "settings": settings.published(),
+        "versions": {
+            "logveil": VERSION,
+            "wordnet": f"3.0 ({wordnet(settings.store).version})",
+            "python": platform.python_version(),
+        },
+        **count_release(log, table, clusters, release),
+        "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
+        "information_loss": loss,
+        "risk": {
+            "raw_expected": risk["raw_expected"],
+            "raw_worst": risk["raw_worst"],
+            "released_expected": risk["released_expected"],
+            "released_worst": risk["released_worst"],
+            "partial_knowledge": partial_knowledge(table, release),
+        },
+        "diversity": diversity(table, clusters),
+        "figures": {
+            **distributions(log, table, clusters, release, cohesion, k=settings.k),
+            "random_clusters": random_clusters,
+        },
+    }
+
+
+def _parts_foreseen(table: RecordTable) -> int:
+    """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
+    return -(-len(table.sets) // PART_SIZES.sets_per_part) + 2 + 1 + PERMUTATIONS
+
+
+def _cohesion(
+    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
+) -> Floats:
+    distances = comparison.distances
+    return cluster_cohesion(
+        table,
+        clusters,
+        distances.in_classes(table.sets),
+        distances.similar(settings.threshold),
+        distance=settings.distance,
+        run=run,
+    )
+
+
+def centre_of(table: RecordTable, comparison: Comparison, run: Starmap = serial) -> Ints:
+    """The concepts of the data set's centre; none if no record has attributes."""
+    own = table.set_of[table.set_of >= 0]
+    if not len(own):
+        return np.zeros(0, dtype=np.int32)
+    costs = SetCosts.of(table.sets, comparison.distances)
+    return table.sets.row(dataset_centre(costs, np.bincount(own, minlength=len(table.sets)), run))
+
+
+def _information_loss(
+    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Starmap
+) -> InformationLossSection:
+    known = resources_in(settings.store, settings.topics)
+    parts = ((known, settings.inclusive, centre, rows) for rows in shown_rows(table, release))
+    topics = topic_map(settings.store, settings.topics)
+    found = loss_of(run(loss_of_part, parts), topics)
+    return {
+        "percent": found.percent,
+        "symmetric_percent": found.symmetric_percent,
+        "by_topic": found.by_topic,
+    }
+
+
+@contained
+def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRows) -> LossSums:
+    """What some rows lose; runs in a worker."""
+    return loss_sums(rows, centre, known.taxonomy, known.topic_map, inclusive=inclusive)
+
+
+def _random_clusters(
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Starmap
+) -> dict[str, object]:
+    known = resources_in(settings.store, settings.topics)
+
+    def price(permutations: Iterable[Permutation]) -> Iterator[float]:
+        given = ((known, settings.inclusive, permutation) for permutation in permutations)
+        return run(cost_of_permutation, given)
+
+    scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
+    return compare_with_random(scene, clusters, centre, price)
+
+
+@contained
+def cost_of_permutation(known: Resources, inclusive: bool, permutation: Permutation) -> float:
+    """What random clusters cost; runs in a worker."""
+    return permutation_cost(permutation, known.taxonomy, inclusive=inclusive)

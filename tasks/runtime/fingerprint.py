@@ -1,0 +1,142 @@
+"""Fingerprints: names made of all that decides a result, so that equal names mean equal results.
+
+Of a phase that is the content of the log files, the settings that matter, and the code: the phase's
+own module and every module of `tasks` that it imports, directly or not, with the lists in `data/`
+folders beside them, and the versions of the libraries that decide results. So a change of the
+report's style discards nothing, and a change of the tokeniser discards whatever was analysed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tasks.core.digests import digest
+from tasks.core.errors import StillChanging, disk_fault
+from tasks.core.records import Longs, QueryLog
+
+ROOT: Final = Path(__file__).parents[2]
+LIBRARIES: Final = (
+    *("drug-named-entity-recognition", "faker", "names", "nicknames", "nltk", "numpy"),
+    *("phonenumbers", "presidio-analyzer", "scipy", "spacy", "symspellpy", "wn"),
+)
+# Also imports within functions and for types alone: one too many only costs time.
+_IMPORT: Final = re.compile(
+    r"^\s*(?:from\s+(tasks[\w.]*)\s+import\s+(?:\(([^)]*)\)|([^\n(]+))|import\s+(tasks[\w.]*))",
+    re.MULTILINE,
+)
+
+
+@lru_cache(maxsize=64)
+def code_fingerprint(module: str, root: Path = ROOT) -> str:
+    """Changes with the code that a module runs, with its data, and with the libraries."""
+    files = sorted({path for each in code_of(module, root) for path in _with_data(each)})
+    contents = [(str(path.relative_to(root)), digest(path.read_bytes())) for path in files]
+    return digest(contents, [(name, version(name)) for name in LIBRARIES])
+
+
+@lru_cache(maxsize=1)
+def program_fingerprint() -> str:
+    """Changes with any code of this program: machines that work together must have the same."""
+    files = sorted((ROOT / "tasks").rglob("*.py"))
+    return digest([(str(path.relative_to(ROOT)), digest(path.read_bytes())) for path in files])
+
+
+def code_of(module: str, root: Path = ROOT) -> set[Path]:
+    """The files of a module and of all that it imports of this program, directly or not."""
+    found: set[Path] = set()
+    new = [_file(module, root)]
+    while new:
+        path = new.pop()
+        if path is not None and path not in found:
+            found.add(path)
+            new += (_file(name, root) for name in _imports(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _imports(source: str) -> Iterator[str]:
+    """Names that are imported: modules, and what is taken from them, which may be modules."""
+    for package, in_brackets, in_line, module in _IMPORT.findall(source):
+        yield package or module
+        for name in (in_brackets or in_line).split(","):
+            yield f"{package}.{name.split(' as ')[0].strip()}"
+
+
+def _file(module: str, root: Path) -> Path | None:
+    path = root.joinpath(*module.split(".")).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _with_data(path: Path) -> Iterator[Path]:
+    yield path
+    data = path.parent / "data"
+    if data.is_dir():
+        yield from (own for own in data.iterdir() if own.is_file())
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file of the log as it was at one moment.
+
+    Attributes:
+        digest: of its content.
+        stamp: its size, time of change and place on the disk: cheap to look at again.
+    """
+
+    name: str
+    digest: str
+    stamp: tuple[int, int, int]
+
+
+def log_file(name: str) -> LogFile:
+    try:
+        before = file_stamp(name)
+    except OSError as fault:
+        raise disk_fault(f"cannot read {name}: {fault.strerror}", fault) from None
+    return LogFile(name, content_digest(Path(name)), before)
+
+
+def content_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as fault:
+        raise disk_fault(f"cannot read {path}: {fault.strerror}", fault) from None
+
+
+def file_stamp(name: str) -> tuple[int, int, int]:
+    status = os.stat(name)
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def refuse_changed(files: Sequence[LogFile]) -> None:
+    """What was read must be what was fingerprinted: the result is kept under that name."""
+    for file in files:
+        try:
+            same = file_stamp(file.name) == file.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise StillChanging(f"{file.name} changed while it was read: run again later")
+
+
+def record_ids(files: Sequence[LogFile], log: QueryLog) -> Longs:
+    """A number for each row of a log, the same wherever its file lies when it is read again."""
+    bases = np.array([int(file.digest[:16], 16) for file in files], dtype=np.uint64)
+    # An odd factor: within a file no two rows share a number.
+    spread = log.rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (bases[log.origins] ^ spread).astype(np.int64)

@@ -1,0 +1,50 @@
+"""The installed name lists and dictionary, as the name rules see them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.core.errors import InputError
+
+LISTS = load_name_lists()
+
+
+def test_census_shares() -> None:
+    assert LISTS.last["smith"] == 1.006
+    assert LISTS.first["mary"] == 2.629
+    assert min(LISTS.last.values()) > 0
+
+
+def test_word_counts_of_wordnet() -> None:
+    assert LISTS.common_words["day"] == 349
+    assert LISTS.common_words["came"] == LISTS.common_words["come"]
+    assert not any("\r" in word for word in LISTS.common_words)
+
+
+def test_places_and_persons() -> None:
+    assert {"virginia", "paris", "jackson"} <= LISTS.places
+    assert "rose" not in LISTS.places
+    assert "baker" in LISTS.name_only
+
+
+def test_fixed_expressions_hold_the_famous_but_not_their_many_namesakes() -> None:
+    assert {"white house", "virginia beach", "mark twain"} <= LISTS.phrases
+    assert "john smith" not in LISTS.phrases
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda package: None)
+    with pytest.raises(InputError, match="package names"):
+        load_name_lists()
+
+
+def test_compiled_lists_are_the_same_and_made_once(tmp_path: Path) -> None:
+    assert load_name_lists(tmp_path) == LISTS
+    (compiled,) = (tmp_path / "names").iterdir()
+    before = compiled.stat().st_mtime_ns
+    assert load_name_lists(tmp_path) == LISTS
+    assert compiled.stat().st_mtime_ns == before

@@ -1,0 +1,119 @@
+"""Terms beyond WordNet: that the reviewed lists are sound, and what they make of queries."""
+
+from __future__ import annotations
+
+import pickle
+import tomllib
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from tasks.runtime.code import DATA as DATA_SUFFIXES
+
+from tasks.adapters.detection.identifiers import load_identifier_finder
+from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_phrases
+from tasks.adapters.detection.pipeline import build_pipeline
+from tasks.adapters.detection.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
+from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.wordnet import WordNet
+from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.topics import TopicMap, map_topics
+from tests.readings import STORE, attribute_finder, read_items
+
+LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def topics(wordnet: WordNet) -> TopicMap:
+    return map_topics(read_topics(DEFAULT_TOPICS), wordnet.taxonomy)
+
+
+def test_every_concept_of_the_lists_exists_and_is_sensitive(
+    wordnet: WordNet, topics: TopicMap
+) -> None:
+    states = tomllib.loads(STATES.read_text(encoding="utf-8"))
+    for name in (*LISTS["concepts"], *states.values()):
+        concept = concept_of(name, wordnet.lexicon)
+        assert concept >= 0, name
+        assert topics.masks[concept], name
+
+
+def test_every_topic_of_the_lists_exists(topics: TopicMap) -> None:
+    named = {*LISTS["support"], *(topic for own in LISTS["silence"] for topic in own["topics"])}
+    assert named <= set(topics.names)
+
+
+def test_no_word_is_both_harmless_and_something_else() -> None:
+    harmless = set(LISTS["harmless"]["words"].split())
+    assert not harmless & set(LISTS["weak"]["words"].split())
+    concepts = {key for words in LISTS["concepts"].values() for key in words.split(", ")}
+    assert not harmless & concepts
+    assert not concepts & set(read_phrases())
+
+
+def test_phrases_are_multi_words() -> None:
+    assert all(phrase == lexical_key(phrase) and " " in phrase for phrase in read_phrases())
+
+
+def test_lists_are_part_of_what_decides_kept_results() -> None:
+    assert {WORDS.suffix, STATES.suffix, PHRASES.suffix} <= set(DATA_SUFFIXES)
+
+
+def test_what_would_run_code_is_not_read() -> None:
+    with pytest.raises(pickle.UnpicklingError):
+        _PlainPickle(BytesIO(pickle.dumps(Path))).load()
+
+
+def test_towns_and_drugs_come_from_packages(wordnet: WordNet, topics: TopicMap) -> None:
+    terms = load_terms(wordnet, topics, load_name_lists(STORE), STORE)
+    names = wordnet.taxonomy.names
+    assert names[terms.concepts["murfreesboro"]] == "tennessee.n.01"
+    assert names[terms.concepts["lexapro"]] == "drug.n.01"
+    assert "grants" not in terms.concepts
+
+
+@pytest.fixture(scope="module")
+def found(wordnet: WordNet, topics: TopicMap) -> object:
+    nlp = build_pipeline(
+        load_identifier_finder(STORE), attribute_finder(wordnet, topics, "sensitive")
+    )
+
+    def words(query: str) -> set[str]:
+        (items,) = read_items(nlp, [query])
+        return {item.words for item in items if item.concept >= 0}
+
+    return words
+
+
+@pytest.mark.parametrize(
+    ("query", "sensitive"),
+    [
+        ("diabetis diet", {"diabetis"}),
+        ("bi-polar support group", {"bi polar"}),
+        ("stds list", {"stds"}),
+        ("pregnant at 43", {"pregnant"}),
+        ("how to convert to islam", {"convert", "islam"}),
+        ("how to convert cd to mp3", set()),
+        ("liver cirrhosis", {"liver", "cirrhosis"}),
+        ("liver and onions", set()),
+        ("ms symptoms", {"ms", "symptoms"}),
+        ("ms word", set()),
+        ("killing me softly lyrics", set()),
+        ("reading pa", {"reading", "pa"}),
+        ("reading glasses", set()),
+        ("probation officer salary", {"probation"}),
+        ("german shepherd puppies", set()),
+        ("german immigrants", {"german", "immigrants"}),
+        ("prison break episodes", set()),
+        ("federal prison", {"prison"}),
+        ("aaron", set()),
+        ("city park", set()),
+        ("zoloft withdrawal", {"zoloft"}),
+    ],
+)
+def test_the_query_decides_what_its_words_mean(
+    found: object, query: str, sensitive: set[str]
+) -> None:
+    assert callable(found)
+    assert found(query) >= sensitive
+    assert bool(found(query)) == bool(sensitive)

@@ -1,0 +1,247 @@
+"""`python -m tests.bench.page > docs/benchmarks.md`: the page of figures, from JSON files alone.
+
+Whoever measures anew writes JSON; the words are in `page.md.jinja`. A quick test holds the page in
+the tree against what this makes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from tests.bench.sizing import measured
+from tests.bench.tables import markdown_table, rendered
+
+HERE: Final = Path(__file__).parent
+FILES: Final = ("results", "batches", "dask", "peers", "pareto", "quality")
+SCOPES: Final = ("sensitive", "all")
+OURS: Final = "adaptive"
+K: Final = "5"
+Found = Mapping[str, Any]
+
+
+def page(found: Found) -> str:
+    """The whole page."""
+    usual = Usual(found["quality"], found["pareto"])
+    loader = jinja2.FileSystemLoader(HERE)
+    words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
+    figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
+    functions = {"rendered": rendered, "number": _number, "percent": _percent}
+    return words.get_template("page.md.jinja").render(**figures, **functions)
+
+
+def read_figures(folder: Path = HERE) -> dict[str, Any]:
+    """The JSON files by name."""
+    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in FILES}
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _tenths(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _figures(found: Found) -> dict[str, Any]:
+    """What the words are filled with, as it stands in the files."""
+    results, batches, dask, peers = (found[name] for name in FILES[:4])
+    header = ("queries", "scope", "seconds, cold", "peak MB (with workers)", "again, nothing new")
+    return {
+        **{"results": results, "batches": batches, "dask_file": dask, "peers_file": peers},
+        **{"batch": batches["batch"][0], "workers": batches["workers"][0], "dask": dask["dask"]},
+        **{"nltk": results["nltk"], "sample": results["sample"], "quality": found["quality"]},
+        "peers": {peer["peer"]: peer for peer in peers["peers"]},
+        "cold_table": markdown_table(header, _cold_rows(results["runs"])),
+        "editions_table": _editions(found["quality"]["editions"]),
+        "measured": measured(dask),
+    }
+
+
+def _cold_rows(runs: Sequence[Found]) -> Iterator[Sequence[object]]:
+    by_kind = {(run["kind"], run["size"], run["scope"]): run for run in runs}
+    for (kind, size, scope), run in by_kind.items():
+        if kind == "cold":
+            again = by_kind["again", size, scope]
+            times = run["wall_seconds"], run["peak_memory_mb"], f"{again['wall_seconds']:.1f} s"
+            yield size, scope, *times
+
+
+def _editions(editions: Found) -> str:
+    shown = {
+        f"rows waiting after {editions['batches']} batches (append)": "waiting",
+        "rows withheld by one release of everything": "withheld_by_one_release",
+        "common records left with fewer than k people, if both editions are held": (
+            "below_k_if_both_are_held"
+        ),
+    }
+    rows = (
+        (what, *(_percent(editions[scope][name]) for scope in SCOPES))
+        for what, name in shown.items()
+    )
+    return markdown_table(("", *(f"scope `{scope}`" for scope in SCOPES)), rows)
+
+
+class Usual:
+    """Every method at k = 5 on the log of 10,000 queries of 800 people, in both scopes."""
+
+    def __init__(self, quality: Found, pareto: Sequence[Found]) -> None:
+        self._runs = {own["scope"]: own for own in pareto if own["shape"] == pareto[0]["shape"]}
+        self._quality = quality
+
+    def figures(self) -> dict[str, Any]:
+        return {
+            "quality_table": self._quality_table(),
+            "claims_table": self._claims_table(),
+            "k_table": self._k_table(),
+            "compared": {scope: own["records"]["compared"] for scope, own in self._runs.items()},
+            **{"against": self._against, "losses": self._losses, "cohesive": self._cohesive},
+        }
+
+    def _measured(self, scope: str, method: str) -> Found:
+        found: Found = self._runs[scope]["methods"][method][K]
+        return found
+
+    def _counted(self, scope: str, method: str) -> Found:
+        found: Found = self._quality[scope]["methods"][method]
+        return found
+
+    def _quality_table(self) -> str:
+        methods = ("adaptive", "mdav", "vmdav", "paper")
+        heads = (head for s in SCOPES for head in (f"`{s}`: loss", "clusters", "records < 0.45"))
+        return markdown_table(("method", *heads), map(self._quality_row, methods))
+
+    def _quality_row(self, method: str) -> list[object]:
+        cells: list[object] = [f"`{method}`"]
+        for scope in SCOPES:
+            own = self._measured(scope, method)
+            cells.append(f"{own['symmetric_loss']:.1f}")
+            cells.append(self._counted(scope, method)["clusters"])
+            cells.append(_percent(own["records_below_0_45"]))
+        return cells
+
+    def _claims_table(self) -> str:
+        methods = ("paper-printed", "paper", OURS)
+        names = ("as printed (`paper-printed`)", "its clusters, strict (`paper`)", "`adaptive`")
+        rows = (
+            (what, said, *(" / ".join(shown(s, method) for s in SCOPES) for method in methods))
+            for what, said, shown in self._claims()
+        )
+        return markdown_table(("", "the paper says", *names), rows)
+
+    def _claims(self) -> Iterator[tuple[str, str, Callable[[str, str], str]]]:
+        """What is claimed, what the paper says of it, and how it is shown of scope and method."""
+        clusters, largest = self._count("clusters"), self._count("largest")
+        yield "clusters", "200, of 14 to 1,600 records", clusters
+        yield "records of the largest", "1,600", largest
+        yield "clusters of cohesion < 0.45", "75 %", self._cohesive_clusters
+        yield "records in them", "not told", self._share("records_below_0_45")
+        broken = 'what is not similar does "not comply with the principle of k-anonymity" (§5)'
+        yield "records published with fewer than k people", broken, self._count("below_k")
+        yield "worst linkage risk", "not told", self._share("worst_risk")
+        yield "mean linkage risk", "not told", self._share("risk")
+        yield "information loss, both ways", "less than others' (Figure 5)", self._loss
+        yield "records withheld", "none", self._share("withheld")
+
+    def _k_table(self) -> str:
+        shown: dict[str, Callable[[Found], str]] = {
+            "worst risk": lambda cell: _tenths(cell["worst_risk"]),
+            "mean risk": lambda cell: _tenths(cell["risk"]),
+            "loss, symmetric": lambda cell: f"{cell['symmetric_loss']:.1f} %",
+            "records withheld": lambda cell: _tenths(cell["withheld"]),
+        }
+        ours = [self._runs[scope]["methods"][OURS] for scope in SCOPES]
+        rows = (
+            (k, *(" / ".join(show(cells[k]) for cells in ours) for show in shown.values()))
+            for k in ours[0]
+        )
+        return markdown_table(("k", *shown), rows)
+
+    def _count(self, name: str) -> Callable[[str, str], str]:
+        return lambda scope, method: _number(self._counted(scope, method)[name])
+
+    def _share(self, name: str) -> Callable[[str, str], str]:
+        return lambda scope, method: _tenths(self._measured(scope, method)[name])
+
+    def _loss(self, scope: str, method: str) -> str:
+        return f"{self._measured(scope, method)['symmetric_loss']:.1f} %"
+
+    def _cohesive_clusters(self, scope: str, method: str) -> str:
+        share = self._counted(scope, method).get("cohesive_clusters")
+        return "–" if share is None else _percent(share)
+
+    def _against(self, method: str) -> str:
+        """What ours loses in parts of what another loses."""
+        names = OURS, method
+        losses = ([self._measured(s, name)["symmetric_loss"] for name in names] for s in SCOPES)
+        return " and ".join(f"{ours / theirs:.2f}" for ours, theirs in losses)
+
+    def _losses(self, method: str) -> str:
+        return " / ".join(self._loss(scope, method) for scope in SCOPES)
+
+    def _cohesive(self, method: str) -> str:
+        shares = (self._measured(scope, method)["records_below_0_45"] for scope in SCOPES)
+        return " / ".join(map(_percent, shares))
+
+
+def _front(pareto: Sequence[Found]) -> dict[str, Any]:
+    """Where adaptive stands, and the records in cohesive clusters."""
+    heads = ("log", "scope", "k", "risk, mean", "loss", "next least loss", "by mean", "by worst")
+    rows = [_front_row(own, k) for own in pareto for k in own["fronts"]["mean"]]
+    cohesive = ("log", "scope", *pareto[0]["methods"])
+    return {
+        "front_table": markdown_table(heads, rows),
+        "cohesive_table": markdown_table(cohesive, map(_cohesive_row, pareto)),
+        "shapes": {own["shape"]: own["sample"] for own in pareto},
+        "beaten": any(row[-2:] != ("yes", "yes") for row in rows),
+        "span": _span(pareto),
+    }
+
+
+def _front_row(own: Found, k: str) -> tuple[str, ...]:
+    cell, (rival, loss) = own["methods"][OURS][k], _rival(own, k)
+    verdicts = (own["fronts"][risk][k][f"{OURS}_beaten_by"] for risk in ("mean", "worst"))
+    return (
+        *(own["shape"], own["scope"], k, f"{100 * cell['risk']:.2f} %"),
+        *(f"{cell['symmetric_loss']:.1f}", f"{loss:.1f} ({rival})"),
+        *("yes" if not beaten else f"no: {', '.join(beaten)}" for beaten in verdicts),
+    )
+
+
+def _rival(own: Found, k: str) -> tuple[str, float]:
+    """The method of least loss among the others that hold k, and its loss."""
+    holding = {
+        name: float(cells[k]["symmetric_loss"])
+        for name, cells in own["methods"].items()
+        if name != OURS and cells[k]["worst_risk"] <= 1 / int(k)
+    }
+    name = min(holding, key=lambda each: holding[each])
+    return name, holding[name]
+
+
+def _span(pareto: Sequence[Found]) -> tuple[float, float]:
+    """Least and most of what adaptive loses in parts of its rival's loss."""
+    parts = [
+        own["methods"][OURS][k]["symmetric_loss"] / _rival(own, k)[1]
+        for own in pareto
+        for k in own["fronts"]["mean"]
+    ]
+    return min(parts), max(parts)
+
+
+def _cohesive_row(own: Found) -> tuple[str, ...]:
+    shares = (cells[K]["records_below_0_45"] for cells in own["methods"].values())
+    return own["shape"], own["scope"], *map(_percent, shares)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(read_figures()))
