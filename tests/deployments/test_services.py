@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tasks.workbench import PHASES
 
 from tests.generated import generated_lines
 from tests.receiver import receiver
 from tests.services import Services, wait_for
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
 
+PHASES = ("read", "analyse", "compare", "cluster", "redact", "measure", "write", "verify")
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 CANARIES = f"{CANARY_USER}\t{CANARY_WORD} lung cancer\t{MOMENT}\n{CANARY_USER}\t{CANARY_WORD}\n"
 
