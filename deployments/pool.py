@@ -6,8 +6,8 @@ whatever its pool has under way must therefore still have a process on this mach
 here: the next scheduled run takes up its files. So one machine serves a pool, with one worker.
 
 Why not by Prefect's heartbeats and an automation: tried with 3.8.8, they end such a run after 83 s
-(this: 7 s) and never one that was killed before its first heartbeat; and others
-report ended runs that they crash (PrefectHQ/prefect#18653).
+(this: 7 s), never one that was killed before its first heartbeat, and are known to crash runs that
+have completed (PrefectHQ/prefect#18653).
 """
 
 from __future__ import annotations
@@ -88,17 +88,19 @@ def runs_with_a_process(processes: Path = Path("/proc")) -> set[UUID]:
 
 def deploy() -> None:
     """Tell the server what is deployed and have the worker started; else end everything."""
-    config, done = read_config(), False
+    config = read_config()
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file"]
     try:
         with get_client(sync_client=True) as client:
             await_server(client, config)
             make_pool(client)
-        subprocess.run([*command, config.deployments], check=True)
-        done = True
-    finally:
-        orders = supervisor(config)
-        orders.startProcess("worker", False) if done else orders.shutdown()
+        if subprocess.run([*command, config.deployments]).returncode:
+            raise InputError(f"nothing can be deployed: see {config.folder}/deploy.log")
+    except Exception as fault:
+        print(fault, flush=True)
+        supervisor(config).shutdown()
+    else:
+        supervisor(config).startProcess("worker", False)
 
 
 def await_server(client: SyncPrefectClient, config: Config) -> None:

@@ -1,6 +1,7 @@
 """`python -m deployments.services`: Prefect's server, a worker and the deployments.
 
-supervisord keeps them running (`supervisord.conf`); here it is started, asked and ended.
+supervisord keeps them running (`supervisord.conf`); here it is started, asked and ended. systemd
+may start it in turn (`logveil.service`), but is not there in a container or without a login.
 """
 
 from __future__ import annotations

@@ -134,6 +134,16 @@ def test_a_file_that_cannot_be_used_is_a_failed_run_and_an_alert(
     ]
 
 
+def test_a_server_that_cannot_start_ends_everything(store: Path, tmp_path: Path) -> None:
+    nowhere = f"sqlite+aiosqlite:///{tmp_path}/missing/prefect.db"
+    services = Services(tmp_path, {"PREFECT_SERVER_DATABASE_CONNECTION_URL": nowhere})
+    services.prepare(store / "wordnet")
+    told = services.run("up")
+    assert told.returncode == 3
+    assert f"the server does not start: see {services.state}/server.log" in told.stderr
+    assert services.run("status").returncode == 1
+
+
 def test_a_killed_server_is_started_again(services: Services) -> None:
     before = services.processes()
     os.kill(before["server"], signal.SIGKILL)
