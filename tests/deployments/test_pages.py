@@ -59,7 +59,9 @@ def services(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture(scope="module")
 def run(services: Services) -> dict[str, Any]:
     """The run that has published."""
-    return wait_for("the run to end", services.releasing_runs)[0]
+    (found, *_) = wait_for("the run to end", services.releasing_runs)
+    assert isinstance(found, dict)
+    return found
 
 
 class Visit:

@@ -20,6 +20,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 CANARIES = f"{CANARY_USER}\t{CANARY_WORD} lung cancer\t{MOMENT}\n{CANARY_USER}\t{CANARY_WORD}\n"
 
 
+def wait_until_gone(name: str, pid: int) -> None:
+    wait_for(f"the {name} to be gone", lambda: not lives(pid), 20)
+
+
 def lives(pid: int) -> bool:
     """Whether a process works; one that has ended may not have been noticed by its parent yet."""
     try:
@@ -158,7 +162,7 @@ def test_a_killed_supervisor_takes_all_with_it(services: Services) -> None:
     before = services.processes()
     os.kill(before["supervisor"], signal.SIGKILL)
     for name in ("server", "worker"):
-        wait_for(f"the {name} to be gone", lambda pid=before[name]: not lives(pid), 20)
+        wait_until_gone(name, before[name])
     assert services.run("status").returncode == 1
     services.up()
     services.drop("five.tsv", log(800, 70, 5))
@@ -170,7 +174,7 @@ def test_down_leaves_no_process_and_no_byte_of_the_log(services: Services) -> No
     services.down()
     assert services.run("status").returncode == 1
     for name in ("supervisor", "server", "worker"):
-        wait_for(f"the {name} to be gone", lambda pid=pids[name]: not lives(pid))
+        wait_until_gone(name, pids[name])
     files = list(contents(services.folder))
     held = {path.name for path, _ in files}
     assert {"prefect.db", "server.log", "worker.log", "ledger.sqlite3", "report.html"} <= held

@@ -22,7 +22,6 @@ from tasks.core.arrays import split_ragged
 from tasks.core.choices import Method, Scope
 from tasks.core.records import Clusters, QueryLog, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
-from tasks.measuring import measure
 from tasks.settings import Settings
 
 pytestmark = pytest.mark.slow
