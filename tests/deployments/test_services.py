@@ -51,7 +51,7 @@ def services(
     talkative = {"PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_SERVER_LOGGING_LEVEL": "DEBUG"}
     told = {**talkative, "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG"}
     made = Services(tmp_path_factory.mktemp("services"), {**told, "LOGVEIL_ALERT_URL": alerts[0]})
-    made.prepare(store / "wordnet")
+    made.prepare(store)
     made.up()
     try:
         yield made
@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_used_is_a_failed_run_and_an_alert(
 def test_a_server_that_cannot_start_ends_everything(store: Path, tmp_path: Path) -> None:
     nowhere = f"sqlite+aiosqlite:///{tmp_path}/missing/prefect.db"
     services = Services(tmp_path, {"PREFECT_SERVER_DATABASE_CONNECTION_URL": nowhere})
-    services.prepare(store / "wordnet")
+    services.prepare(store)
     told = services.run("up")
     assert told.returncode == 3
     assert f"the server does not start: see {services.state}/server.log" in told.stderr
