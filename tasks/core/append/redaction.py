@@ -41,14 +41,14 @@ def clusters_in_use(assignment: Assignment) -> tuple[Clusters, Ints]:
     """The clusters of this release numbered 0, 1, …, as redaction and measures want them.
 
     Returns:
-        The clusters, waiting records withheld, and the edition's number of each.
+        The clusters, waiting records suppressed, and the edition's number of each.
     """
     held = assignment.labels >= 0
     numbers, places = np.unique(assignment.labels[held], return_inverse=True)
     labels = np.full(len(held), -1, dtype=np.int32)
     labels[held] = places
-    withheld = assignment.waiting.copy()
-    return Clusters(labels, withheld, np.full(len(numbers), -1, dtype=np.int32)), numbers
+    suppressed = assignment.waiting.copy()
+    return Clusters(labels, suppressed, np.full(len(numbers), -1, dtype=np.int32)), numbers
 
 
 MOST_CANDIDATES: Final = 64

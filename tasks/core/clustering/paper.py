@@ -100,7 +100,7 @@ def node_centroids(pairs: Pairs, labels: Ints) -> Longs:
     return pairs.starts[order[first]]
 
 
-def withhold_small(
+def suppress_small(
     labels: Ints,
     users: Ints,
     sets: Ints,
@@ -109,7 +109,7 @@ def withhold_small(
     k: int,
     l: int,  # noqa: E741 - the literature's name
 ) -> Clusters:
-    """Keep the clusters of at least k people and l sets, numbered anew; withhold the others."""
+    """Keep the clusters of at least k people and l sets, numbered anew; suppress the others."""
     large = (people_per_label(labels, users, len(centroids)) >= k) & (
         people_per_label(labels, sets, len(centroids)) >= l
     )
@@ -117,7 +117,7 @@ def withhold_small(
     kept = number[labels]
     return Clusters(
         labels=kept,
-        withheld=(labels >= 0) & (kept < 0),
+        suppressed=(labels >= 0) & (kept < 0),
         centroids=centroids[large].astype(np.int32),
     )
 
@@ -139,4 +139,4 @@ def cluster_as_printed(
     labels = np.full(len(table), -1, dtype=np.int32)
     labels[first:] = np.repeat(node_labels, pairs.sizes)
     centroids = node_centroids(pairs, node_labels) + first
-    return withhold_small(labels, table.users, table.set_of, centroids, k=k, l=l)
+    return suppress_small(labels, table.users, table.set_of, centroids, k=k, l=l)

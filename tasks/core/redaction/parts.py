@@ -119,7 +119,7 @@ def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
     speaking, rows = dissolve_bare(_clusters(part.labels, len(found)), found)
     inclusive = part.lineage.inclusive
     published = place_attributes(part.table, speaking, rows, taxonomy, inclusive=inclusive)
-    chosen = replace(speaking, withheld=speaking.labels == NO_CLUSTER)
+    chosen = replace(speaking, suppressed=speaking.labels == NO_CLUSTER)
     release = redact_strictly(part.table, chosen, published, k=k)
     return RedactedPart(release, np.array([len(row) > 0 for row in found], dtype=np.bool_))
 
@@ -141,10 +141,10 @@ def redact_without_cluster(
 
 
 def left_by_parts(clusters: Clusters, redacted: Sequence[RedactedPart]) -> Longs:
-    """The records that publish no concept, ascending, without those that are withheld."""
+    """The records that publish no concept, ascending, without those that are suppressed."""
     # The last entry is for records without a cluster, whose label is -1.
     speaks = np.concatenate([*(found.speaks for found in redacted), [False]])
-    return np.flatnonzero(~speaks[clusters.labels] & ~clusters.withheld)
+    return np.flatnonzero(~speaks[clusters.labels] & ~clusters.suppressed)
 
 
 def join(
