@@ -17,7 +17,11 @@ from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import Taxonomy
 
 KAnonymous = Literal["strict", "terms"]
+
 REDACTIONS: Final = {"strict": redact_strictly, "terms": redact_by_terms}
+
+MOST_CANDIDATES: Final = 64
+"""The middle of a large cluster is looked for among so many of its most frequent sets."""
 
 
 def redact_pool(
@@ -49,10 +53,6 @@ def clusters_in_use(assignment: Assignment) -> tuple[Clusters, Ints]:
     labels[held] = places
     suppressed = assignment.waiting.copy()
     return Clusters(labels, suppressed, np.full(len(numbers), -1, dtype=np.int32)), numbers
-
-
-MOST_CANDIDATES: Final = 64
-"""The middle of a large cluster is looked for among so many of its most frequent sets."""
 
 
 def with_centroids(table: RecordTable, clusters: Clusters, costs: SetCosts) -> Clusters:

@@ -14,7 +14,28 @@ from tasks.core.records import Clusters, Flags, Floats, Ints, Longs, RecordTable
 from tasks.core.similarity.pairs import Pairs, SetPairs, record_pairs
 
 ROUNDING = 1e-12
+
 UNCLUSTERED = -1
+
+
+def cluster_as_printed(
+    table: RecordTable,
+    set_pairs: SetPairs,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+    distance: Distance,
+) -> Clusters:
+    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
+    first = int(np.searchsorted(table.set_of, 0))
+    own_sets = table.set_of[first:]
+    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
+    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
+    node_labels = cluster_nodes(pairs)
+    labels = np.full(len(table), -1, dtype=np.int32)
+    labels[first:] = np.repeat(node_labels, pairs.sizes)
+    centroids = node_centroids(pairs, node_labels) + first
+    return suppress_small(labels, table.users, table.set_of, centroids, k=k, l=l)
 
 
 def centroid_score(scores: Floats, counts: Floats) -> float:
@@ -120,23 +141,3 @@ def suppress_small(
         suppressed=(labels >= 0) & (kept < 0),
         centroids=centroids[large].astype(np.int32),
     )
-
-
-def cluster_as_printed(
-    table: RecordTable,
-    set_pairs: SetPairs,
-    *,
-    k: int,
-    l: int,  # noqa: E741
-    distance: Distance,
-) -> Clusters:
-    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
-    first = int(np.searchsorted(table.set_of, 0))
-    own_sets = table.set_of[first:]
-    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
-    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
-    node_labels = cluster_nodes(pairs)
-    labels = np.full(len(table), -1, dtype=np.int32)
-    labels[first:] = np.repeat(node_labels, pairs.sizes)
-    centroids = node_centroids(pairs, node_labels) + first
-    return suppress_small(labels, table.users, table.set_of, centroids, k=k, l=l)

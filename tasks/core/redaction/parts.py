@@ -40,6 +40,7 @@ from tasks.core.taxonomy import Taxonomy
 
 _NO_WORDS = cast("Strings", np.zeros(0, dtype=np.str_))
 """An array of strings, not of objects, can be written to a file without a pickle."""
+
 _NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 
@@ -111,6 +112,59 @@ def part_of(
     own = narrowed(table, records)
     numbers = np.unique(labels[records], return_inverse=True)[1]
     return Part(own, numbers.astype(np.int32), lineage.part(own.sets.concepts, taxonomy))
+
+
+def narrowed(table: RecordTable, records: Longs) -> RecordTable:
+    """A table of these records, ascending, with their forms and sets alone.
+
+    It holds no words and no places in the log, no time finer than any that is published, and does
+    not tell what attributes and identifiers are called.
+    """
+    forms, form_of = np.unique(table.form_of[records], return_inverse=True)
+    own_sets = table.set_of_form[forms]
+    sets = np.unique(own_sets[own_sets >= 0])
+    words = words_said(table, records)
+    offsets, places = take_ragged(table.sets.offsets, sets)
+    return RecordTable(
+        forms=_narrowed_forms(table.forms, forms, words),
+        sets=AttributeSets(offsets, table.sets.concepts[places]),
+        set_of_form=_ranks(own_sets, sets, own_sets >= 0),
+        form_of=form_of.astype(np.int32),
+        users=np.unique(table.users[records], return_inverse=True)[1].astype(np.int32),
+        times=cut_times(table.times[records], TIME_HOUR),
+        log_rows=_NOTHING,
+        words=_NO_WORDS,
+        fillers=table.fillers[words],
+        in_doubt=0,
+        identifiers=np.zeros_like(table.identifiers),
+    )
+
+
+def words_said(table: RecordTable, records: Longs) -> Ints:
+    """The plain words of these records, ascending: word w of their own table is words_said[w]."""
+    _, items = take_ragged(table.forms.item_offsets, np.unique(table.form_of[records]))
+    return np.unique(table.forms.item_words[items[table.forms.item_kinds[items] == WORD]])
+
+
+def _narrowed_forms(forms: QueryForms, chosen: Ints, words: Ints) -> QueryForms:
+    item_offsets, items = take_ragged(forms.item_offsets, chosen)
+    attribute_offsets, places = take_ragged(forms.attribute_offsets, chosen)
+    kinds = forms.item_kinds[items]
+    return QueryForms(
+        item_offsets=item_offsets,
+        item_words=_ranks(forms.item_words[items], words, kinds == WORD),
+        item_kinds=kinds,
+        item_concepts=np.full(len(items), -1, dtype=np.int32),
+        item_attributes=forms.item_attributes[items],
+        attribute_offsets=attribute_offsets,
+        attributes=forms.attributes[places],
+        weights=forms.weights[places],
+    )
+
+
+def _ranks(values: Ints, among: Ints, held: Flags) -> Ints:
+    """The rank of each held value among some, which are ascending; -1 for the others."""
+    return np.where(held, np.searchsorted(among, values), -1).astype(np.int32)
 
 
 def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
@@ -189,56 +243,3 @@ def _classes(count: int, parts: Sequence[Longs], releases: Sequence[Release]) ->
         class_of[records[release.published]] = release.class_of[release.published] + before
         before += release.class_count
     return class_of
-
-
-def narrowed(table: RecordTable, records: Longs) -> RecordTable:
-    """A table of these records, ascending, with their forms and sets alone.
-
-    It holds no words and no places in the log, no time finer than any that is published, and does
-    not tell what attributes and identifiers are called.
-    """
-    forms, form_of = np.unique(table.form_of[records], return_inverse=True)
-    own_sets = table.set_of_form[forms]
-    sets = np.unique(own_sets[own_sets >= 0])
-    words = words_said(table, records)
-    offsets, places = take_ragged(table.sets.offsets, sets)
-    return RecordTable(
-        forms=_narrowed_forms(table.forms, forms, words),
-        sets=AttributeSets(offsets, table.sets.concepts[places]),
-        set_of_form=_ranks(own_sets, sets, own_sets >= 0),
-        form_of=form_of.astype(np.int32),
-        users=np.unique(table.users[records], return_inverse=True)[1].astype(np.int32),
-        times=cut_times(table.times[records], TIME_HOUR),
-        log_rows=_NOTHING,
-        words=_NO_WORDS,
-        fillers=table.fillers[words],
-        in_doubt=0,
-        identifiers=np.zeros_like(table.identifiers),
-    )
-
-
-def words_said(table: RecordTable, records: Longs) -> Ints:
-    """The plain words of these records, ascending: word w of their own table is words_said[w]."""
-    _, items = take_ragged(table.forms.item_offsets, np.unique(table.form_of[records]))
-    return np.unique(table.forms.item_words[items[table.forms.item_kinds[items] == WORD]])
-
-
-def _narrowed_forms(forms: QueryForms, chosen: Ints, words: Ints) -> QueryForms:
-    item_offsets, items = take_ragged(forms.item_offsets, chosen)
-    attribute_offsets, places = take_ragged(forms.attribute_offsets, chosen)
-    kinds = forms.item_kinds[items]
-    return QueryForms(
-        item_offsets=item_offsets,
-        item_words=_ranks(forms.item_words[items], words, kinds == WORD),
-        item_kinds=kinds,
-        item_concepts=np.full(len(items), -1, dtype=np.int32),
-        item_attributes=forms.item_attributes[items],
-        attribute_offsets=attribute_offsets,
-        attributes=forms.attributes[places],
-        weights=forms.weights[places],
-    )
-
-
-def _ranks(values: Ints, among: Ints, held: Flags) -> Ints:
-    """The rank of each held value among some, which are ascending; -1 for the others."""
-    return np.where(held, np.searchsorted(among, values), -1).astype(np.int32)
