@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import ragged_of, split_ragged
+from tasks.core.arrays import Ragged, ragged_of, split_ragged
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
@@ -23,7 +23,6 @@ from tasks.core.records import (
     RecordTable,
     Release,
 )
-from tasks.core.redaction.by_record import Ragged
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
@@ -139,7 +138,7 @@ class SlowRedaction:
     def by_terms(self, k: int) -> list[Row]:
         users: dict[int, set[int]] = defaultdict(set)
         variants: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        for record in np.flatnonzero(~self.clusters.withheld).tolist():
+        for record in np.flatnonzero(~self.clusters.suppressed).tolist():
             form, label = self.forms[record], int(self.clusters.labels[record])
             variants[form, label, cut(self.times[record], TIME_DAY)].append(record)
             for term, _ in self._said(form, label):
@@ -160,7 +159,7 @@ class SlowRedaction:
     def _shared(self, label: int, k: int) -> list[tuple[SharedClass, list[int]]]:
         """Classes of words of a cluster, each with its records."""
         held: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for record in np.flatnonzero((self.clusters.labels == label) & ~self.clusters.withheld):
+        for record in np.flatnonzero((self.clusters.labels == label) & ~self.clusters.suppressed):
             held[self.forms[record], self.users[record]].append(int(record))
         units = [
             Unit(key, user, tuple(dict.fromkeys(t for t, _ in self._said(form, NO_CLUSTER))))
