@@ -11,7 +11,7 @@ from typing import Final
 
 from flows.cli import new_parser
 from flows.process import INTERRUPTED
-from tasks.core.errors import LogveilError, VerificationFailed
+from tasks.errors import LogveilError, VerificationFailed
 from tasks.settings import default_store, private_folder
 
 DETAILS: Final = """\

@@ -42,9 +42,9 @@ from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import knowledge_in
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import Problem, between_sets
-from tasks.core.errors import InputError, UsageError
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.starmap import Starmap
+from tasks.errors import InputError, UsageError
 from tasks.runtime import shards
 from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.remote import SharedFiles

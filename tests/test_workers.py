@@ -21,11 +21,11 @@ from tasks import reading
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import cut_into_blocks
 from tasks.core.clustering.problem import Problem, between_sets, problem_of
-from tasks.core.errors import UnexpectedError, UsageError
 from tasks.core.records import Ints
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import Costs
 from tasks.core.taxonomy import build_taxonomy
+from tasks.errors import UnexpectedError, UsageError
 from tasks.runtime.progress import silent
 from tests.random_logs import table_of
 

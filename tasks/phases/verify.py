@@ -18,13 +18,13 @@ from tasks.adapters.provenance import Provenance
 from tasks.adapters.release_files import Draft
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import verify_file, verify_union
-from tasks.core.errors import InputError, VerificationFailed
 from tasks.core.verification.clauses import promised
 from tasks.core.verification.union import union_promise
+from tasks.errors import InputError, VerificationFailed
 from tasks.phases.job import Job
 from tasks.phases.write import write_fingerprint
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import AsKnownAs, Result
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
@@ -42,7 +42,7 @@ def verify(job: Job, draft: Result[Draft]) -> Result[int]:
     )
 
 
-@contained
+@redacted_errors
 def verify_draft(job: Job, draft: Draft) -> int:
     """Prove the draft, alone and together with all earlier releases of its edition."""
     behind = provenance.load(job.store.folder, draft.release_path)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tasks.runtime.cache import BlobCache
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 from tasks.runtime.files import SECRET_BYTES, store_secret
 
 ROOMY = 10**9

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.logs.reader import read_logs
-from tasks.core.errors import InputError, StillChanging
+from tasks.errors import InputError, StillChanging
 from tasks.runtime.fingerprint import content_digest, fingerprints, record_ids, refuse_changed
 from tests.adapters.test_inbox import grow, replace_by_another
 

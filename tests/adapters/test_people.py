@@ -22,8 +22,8 @@ from tasks.adapters.provenance import (
     release_key,
     save_people,
 )
-from tasks.core.errors import InputError
 from tasks.core.verification.clauses import Promise
+from tasks.errors import InputError
 
 USERS = np.array([4, 0, -4, 2**63 - 1], dtype=np.int64)
 SETS = np.array([7, -1, 8, 7], dtype=np.int32)
