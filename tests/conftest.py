@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from flows.run import main
 from tasks.adapters.wordnet import WordNet, load_wordnet
+from tests.stores import prepared_store
 
 # Machines are noisy: no test fails for its time. In CI the examples are the same every time.
 settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -36,10 +37,7 @@ def new_store(store: Path, tmp_path: Path) -> Callable[[], Path]:
     numbers = count()
 
     def make() -> Path:
-        made = tmp_path / f"store{next(numbers)}"
-        made.mkdir(mode=0o700)
-        (made / "wordnet").symlink_to(store / "wordnet")
-        return made
+        return prepared_store(tmp_path / f"store{next(numbers)}", store)
 
     return make
 

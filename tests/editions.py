@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.public_data import stop_words
 from tasks.adapters.detection.pipeline import build_pipeline, read_texts
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.public_data import stop_words
 from tasks.adapters.release_files import COLUMNS, render_classes
 from tasks.adapters.wordnet import WordNet
 from tasks.core.append.redact import KAnonymous, redact_pool

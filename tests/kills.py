@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tasks.adapters.provenance import load_people
+from tasks.adapters import provenance
 from tasks.adapters.release_files import ASIDE
 from tasks.adapters.wordnet import load_wordnet
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
 from tests.generated import write_parts
+from tests.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
 FILES, QUERIES, USERS, SEED = 5, 600, 60, 3
@@ -87,11 +88,10 @@ class Site:
         return [*map(str, drafts), *map(str, files)]
 
 
-def prepare(folder: Path, wordnet: Path) -> Site:
+def prepare(folder: Path, compiled: Path) -> Site:
     site = Site(folder)
     write_parts(site.inbox, FILES, queries=QUERIES, users=USERS, seed=SEED)
-    site.store.mkdir(mode=0o700, exist_ok=True)
-    (site.store / "wordnet").symlink_to(wordnet)
+    prepared_store(site.store, compiled)
     # The same secret: people are numbered by it in the side tables.
     (site.store / "secret").write_bytes(b"s" * 32)
     return site
@@ -119,7 +119,7 @@ def assert_whole(site: Site, expected: dict[str, bytes]) -> None:
     for folder in site.out.glob("edition-*/release-*"):
         held = {path.name for path in folder.iterdir()}
         assert held == {"release.tsv", "measures.json", "report.html", "rejects.tsv"}, folder
-        load_people(site.store, folder / "release.tsv")
+        provenance.load(site.store, folder / "release.tsv")
     seen = site.seen()
     assert {name: expected.get(name) for name in seen} == seen
 
@@ -130,14 +130,14 @@ def assert_finished(site: Site, undisturbed: Site) -> None:
     assert site.unfinished() == []
 
 
-def torment(folder: Path, wordnet: Path, times: int, seed: int) -> dict[str, int]:
+def torment(folder: Path, compiled: Path, times: int, seed: int) -> dict[str, int]:
     """Kill so many times; returns what happened."""
     dice = random.Random(seed)
-    undisturbed = prepare(folder / "undisturbed", wordnet)
+    undisturbed = prepare(folder / "undisturbed", compiled)
     undisturbed.finish()
     expected, kills, rounds = undisturbed.seen(), 0, 0
     while kills < times:
-        site = prepare(folder / f"round{rounds}", wordnet)
+        site = prepare(folder / f"round{rounds}", compiled)
         rounds += 1
         while kills < times and kill_once(site, dice):
             kills += 1
@@ -154,9 +154,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        load_wordnet(Path(folder) / "knowledge")
-        wordnet = Path(folder) / "knowledge" / "wordnet"
-        print(torment(Path(folder), wordnet, options.times, options.seed))
+        compiled = Path(folder) / "compiled"
+        load_wordnet(compiled)
+        print(torment(Path(folder), compiled, options.times, options.seed))
 
 
 if __name__ == "__main__":

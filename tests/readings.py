@@ -10,9 +10,9 @@ from pathlib import Path
 from spacy.language import Language
 
 from tasks.adapters.detection.name_lists import load_name_lists
-from tasks.adapters.public_data import stop_words
 from tasks.adapters.detection.pipeline import read_texts
 from tasks.adapters.detection.terms import load_terms
+from tasks.adapters.public_data import stop_words
 from tasks.adapters.wordnet import WordNet
 from tasks.core.choices import Scope
 from tasks.core.detection.attributes import AttributeFinder

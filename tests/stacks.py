@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from deployments.pool import RUN_ID
+from tests.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
 SECONDS_BETWEEN_RUNS = 15
@@ -68,10 +69,9 @@ class Stack:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def prepare(self, wordnet: Path) -> None:
+    def prepare(self, compiled: Path) -> None:
         """Everything the shipped deployments say, but for paths and the schedule."""
-        (self.folder / "store").mkdir(mode=0o700)
-        (self.folder / "store" / "wordnet").symlink_to(wordnet)
+        prepared_store(self.folder / "store", compiled)
         told = yaml.safe_load((ROOT / "deployments" / "prefect.yaml").read_text())
         (inbox,) = (each for each in told["deployments"] if each["name"] == "inbox")
         store = str(self.folder / "store")

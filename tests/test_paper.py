@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.public_data import stop_words
 from tasks.adapters.detection.pipeline import build_pipeline, read_texts
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
+from tasks.adapters.public_data import stop_words
 from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering.paper import (
     centroid_pair_score,

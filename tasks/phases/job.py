@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tasks.adapters.logs.paths import find_files
 from tasks.core.digests import digest
+from tasks.core.part_sizes import PART_SIZES, PartSizes
 from tasks.core.records import Ints, Longs
 from tasks.runtime.executor import Executor
 from tasks.runtime.fingerprint import LogFile, log_file
@@ -42,6 +43,7 @@ class Job:
         appended_to: what the edition holds already; None for a release of its own, which is made
             from all rows.
         in_edition: whether it is one more release of an edition, which is never there already.
+        sizes: of the parts into which work is cut.
     """
 
     settings: Settings
@@ -51,11 +53,20 @@ class Job:
     progress: Progress = silent
     appended_to: Published | None = None
     in_edition: bool = False
+    sizes: PartSizes = PART_SIZES
 
     @classmethod
-    def of(cls, settings: Settings, executor: Executor, progress: Progress = silent) -> Job:
+    def of(
+        cls,
+        settings: Settings,
+        executor: Executor,
+        progress: Progress = silent,
+        *,
+        sizes: PartSizes = PART_SIZES,
+    ) -> Job:
         """A release of the files that the settings name."""
-        return cls(settings, open_store(settings), files_of(settings), executor, progress)
+        given = (settings, open_store(settings), files_of(settings), executor)
+        return cls(*given, progress, sizes=sizes)
 
     def fingerprint(self, *decisive: object) -> str:
         """A name for what these decide, together with what was published before."""

@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     made = Stack(tmp_path_factory.mktemp("pages"))
-    made.prepare(store / "wordnet")
+    made.prepare(store)
     made.up()
     try:
         header, rows = generated_lines(6000, 500, 9)

@@ -47,7 +47,7 @@ def stack(
     talkative = {"PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_SERVER_LOGGING_LEVEL": "DEBUG"}
     told = {**talkative, "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG"}
     made = Stack(tmp_path_factory.mktemp("stack"), {**told, "LOGVEIL_ALERT_URL": alerts[0]})
-    made.prepare(store / "wordnet")
+    made.prepare(store)
     made.up()
     try:
         yield made

@@ -8,19 +8,21 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tasks.workbench import PHASES, Workbench
 
-from flows.display import Screen
-from flows.release import BareRunner, make_release
-from tasks import phases
-from tasks.core.clustering import blocks
-from tasks.core.records import Clusters
+from tasks.core.part_sizes import PartSizes
+from tasks.core.records import Ints
+from tasks.phases import cluster as cluster_phase
+from tasks.phases.analyse import analyse
+from tasks.phases.compare import compare
+from tasks.phases.made import MadeRelease
+from tasks.phases.read import read
 from tasks.settings import Settings
 from tests.generated import write_parts
+from tests.releases import job_of, released
+from tests.stores import prepared_store
 
 pytestmark = pytest.mark.slow
 QUERIES, USERS, SEED = 5000, 400, 11
@@ -41,28 +43,25 @@ def settings_for(paths: list[Path], store: Path, out: Path, method: str) -> Sett
     )
 
 
-def release(settings: Settings) -> tuple[Workbench, dict[str, Any]]:
-    bench = Workbench(settings)
-    return bench, make_release(bench, BareRunner(), Screen(quiet=True, stderr=True))
-
-
 class Reference:
     """What one cold run on the whole log leads to."""
 
     def __init__(self, folder: Path, store: Path, method: str) -> None:
         parts = write_parts(folder / "whole", 1, queries=QUERIES, users=USERS, seed=SEED)
-        shutil.copytree(store / "wordnet", folder / "store" / "wordnet")
-        self.bench, self.measures = release(
-            settings_for(parts, folder / "store", folder / "out", method)
-        )
+        prepared_store(folder / "store", store)
+        self.settings = settings_for(parts, folder / "store", folder / "out", method)
+        self.made, self.measures = released(self.settings)
         self.written = (folder / "out" / "release.tsv").read_bytes()
 
-    def assert_same(self, bench: Workbench, out: Path) -> None:
-        distances, expected = bench.result("compare").distances, self.bench.result("compare")
-        assert np.array_equal(distances.matrix, expected.distances.matrix)
-        clusters: Clusters = bench.result("cluster")
-        assert np.array_equal(clusters.labels, self.bench.result("cluster").labels)
+    def assert_same(self, made: MadeRelease, out: Path) -> None:
+        distances, expected = made.compared.value.distances, self.made.compared.value.distances
+        assert np.array_equal(distances.matrix, expected.matrix)
+        assert np.array_equal(labels_of(made), labels_of(self.made))
         assert (out / "release.tsv").read_bytes() == self.written
+
+
+def labels_of(made: MadeRelease) -> Ints:
+    return made.clustering.value.clusters.labels
 
 
 @pytest.fixture(scope="module", params=METHODS)
@@ -73,7 +72,7 @@ def reference(
 
 
 def method_of(reference: Reference) -> str:
-    return reference.bench.settings.method
+    return reference.settings.method
 
 
 @pytest.mark.parametrize("count", [2, 10, 50])
@@ -84,13 +83,12 @@ def test_growing_sets_of_files_end_where_one_cold_run_does(
     totals = {"attributes": 0, "records": 0}
     for end in range(1, count + 1):
         settings = settings_for(paths[:end], own_store, tmp_path / "out", method_of(reference))
-        bench = Workbench(settings)
-        bench.make("compare")
-        found = bench.result("compare")
+        job = job_of(settings)
+        found = compare(job, analyse(job, read(job))).value
         totals["attributes"] += found.attributes.computed
         totals["records"] += found.records.computed
-    bench, _ = release(settings)
-    reference.assert_same(bench, tmp_path / "out")
+    made, _ = released(settings)
+    reference.assert_same(made, tmp_path / "out")
     cold = reference.measures["pairs"]
     # Blocks of records may be cut anew while a log grows; distances of concepts are not cut.
     assert totals["attributes"] == cold["attributes_computed"]
@@ -98,23 +96,26 @@ def test_growing_sets_of_files_end_where_one_cold_run_does(
 
 
 def test_blocks_that_are_cut_anew_change_nothing(
-    new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    new_store: Callable[[], Path], tmp_path: Path
 ) -> None:
     """All nouns and verbs in many small blocks, which part as the log grows."""
-    monkeypatch.setattr(blocks, "LARGEST_BLOCK", 150)
+    sizes = PartSizes(sets_per_block=150)
     paths = write_parts(tmp_path / "log", 8, queries=2400, users=200, seed=SEED)
     grown, counts = new_store(), []
     for end in (2, 4, 6, 7, 8):
         settings = replace(
             settings_for(paths[:end], grown, tmp_path / "out", "adaptive"), scope="all"
         )
-        bench, measures = release(settings)
-        counts.append(len(bench.result("compare").blocks.sources))
+        made, measures = released(settings, sizes=sizes)
+        blocks = made.compared.value.blocks
+        assert blocks is not None
+        counts.append(len(blocks.sources))
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
     assert measures["pairs"]["records_reused"] > 2 * measures["pairs"]["records_computed"]
-    cold, _ = release(replace(settings, store=str(new_store()), out=str(tmp_path / "cold")))
-    assert np.array_equal(bench.result("cluster").labels, cold.result("cluster").labels)
+    anew = replace(settings, store=str(new_store()), out=str(tmp_path / "cold"))
+    cold, _ = released(anew, sizes=sizes)
+    assert np.array_equal(labels_of(made), labels_of(cold))
     written = [(tmp_path / name / "release.tsv").read_bytes() for name in ("out", "cold")]
     assert written[0] == written[1]
 
@@ -126,13 +127,13 @@ def test_a_cache_that_vanishes_changes_nothing(
     paths = write_parts(tmp_path / "log", 4, queries=QUERIES, users=USERS, seed=SEED)
     for end in (1, 2, 3, 4):
         settings = settings_for(paths[:end], own_store, tmp_path / "out", method_of(reference))
-        bench, _ = release(settings)
-        bench.memory.cache.close()
+        made, _ = released(settings)
+        made.job.store.close()
         hurt(own_store / "cache", harm)
-    reference.assert_same(bench, tmp_path / "out")
+    reference.assert_same(made, tmp_path / "out")
     shutil.rmtree(tmp_path / "out")
-    bench, _ = release(settings)
-    reference.assert_same(bench, tmp_path / "out")
+    made, _ = released(settings)
+    reference.assert_same(made, tmp_path / "out")
 
 
 def hurt(cache: Path, harm: str) -> None:
@@ -149,12 +150,13 @@ def hurt(cache: Path, harm: str) -> None:
 
 
 def test_the_same_files_again_do_nothing(reference: Reference) -> None:
-    written = Path(reference.bench.settings.out) / "release.tsv"
+    written = Path(reference.settings.out) / "release.tsv"
     before = written.stat()
-    bench = Workbench(reference.bench.settings)
-    assert all(bench.is_known(phase) for phase in PHASES)
-    bench, measures = release(reference.bench.settings)
-    assert not any(bench.is_at_hand(phase) for phase in PHASES if phase != "measure")
+    made, measures = released(reference.settings)
+    results = (made.log, made.table, made.compared, made.clustering, made.release)
+    results = (*results, made.measures, made.draft, made.proven)
+    assert all(result.is_known for result in results)
+    assert [result.phase for result in results if result.is_at_hand] == ["measure"]
     after = written.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     pairs = measures["pairs"]
@@ -168,18 +170,18 @@ def test_the_same_files_again_do_nothing(reference: Reference) -> None:
 
 @pytest.mark.parametrize("gone", ["release.tsv", "rejects.tsv", "everything"])
 def test_what_is_missing_is_written_again(gone: str, reference: Reference) -> None:
-    out = Path(reference.bench.settings.out)
+    out = Path(reference.settings.out)
     shutil.rmtree(out) if gone == "everything" else (out / gone).unlink()
-    bench, _ = release(reference.bench.settings)
-    assert not bench.is_at_hand("compare")
-    reference.assert_same(bench, out)
+    made, _ = released(reference.settings)
+    assert not made.compared.is_at_hand
+    reference.assert_same(made, out)
     assert (out / "rejects.tsv").exists()
 
 
 def test_a_changed_release_is_replaced(reference: Reference) -> None:
-    written = Path(reference.bench.settings.out) / "release.tsv"
+    written = Path(reference.settings.out) / "release.tsv"
     written.write_text("something else")
-    release(reference.bench.settings)
+    released(reference.settings)
     assert written.read_bytes() == reference.written
 
 
@@ -189,7 +191,7 @@ def test_another_guarantee_takes_the_clusters_from_the_store(
     def refuse(*_: object) -> None:
         raise AssertionError("clustered again")
 
-    monkeypatch.setattr(phases, "cluster", refuse)
-    settings = replace(reference.bench.settings, guarantee="terms", out=str(tmp_path / "terms"))
-    _, measures = release(settings)
+    monkeypatch.setattr(cluster_phase, "cluster_records", refuse)
+    settings = replace(reference.settings, guarantee="terms", out=str(tmp_path / "terms"))
+    _, measures = released(settings)
     assert measures["verified"] is True

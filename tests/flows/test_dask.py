@@ -18,6 +18,7 @@ import pytest
 from tasks.settings import SAMPLE_LOG
 from tests.flows.test_server import free_port
 from tests.generated import write_parts
+from tests.stores import prepared_store
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
 from tests.test_workers import wait_until
 
@@ -48,8 +49,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain(log: Path, store: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The release of a single process."""
     folder = tmp_path_factory.mktemp("plain")
-    (folder / "store").mkdir(mode=0o700)
-    (folder / "store" / "wordnet").symlink_to(store / "wordnet")
+    prepared_store(folder / "store", store)
     command = [*flow(log, folder / "out"), "--bare", "--workers", "1"]
     subprocess.run([*command, "--store", str(folder / "store")], cwd=ROOT, check=True)
     return published(folder / "out")

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tasks.workbench import Workbench
 
-from flows.display import Screen
-from flows.release import BareRunner, make_release
 from tasks.core.errors import NothingToRelease
 from tasks.settings import Settings
+from tests.releases import released
 
 TOPICS = (
     "lung cancer|flu|pneumonia treatment|new york|paris hotels|abortion clinic|catholic church|"
@@ -68,7 +66,7 @@ def test_strict_holds_on_any_log(
         method=dice.choice(["adaptive", "mdav", "vmdav", "paper"]),
     )
     try:
-        measures = make_release(Workbench(settings), BareRunner(), Screen(quiet=True, stderr=True))
+        _, measures = released(settings)
     except NothingToRelease:
         assert not any((tmp_path / "out").glob("*"))
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -17,10 +16,11 @@ import pytest
 
 from flows.inbox import main
 from flows.verify import main as verify
-from tasks.adapters.provenance import load_people
+from tasks.adapters import provenance
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
 from tests.generated import generated_lines, write_parts
+from tests.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent.parent
 QUERIES, USERS, SEED = 1500, 120, 5
@@ -33,8 +33,7 @@ class Site:
     def __init__(self, folder: Path, store: Path) -> None:
         self.inbox, self.out, self.store = folder / "inbox", folder / "out", folder / "store"
         self.inbox.mkdir(parents=True)
-        self.store.mkdir(mode=0o700)
-        os.symlink(store / "wordnet", self.store / "wordnet")
+        prepared_store(self.store, store)
 
     @property
     def options(self) -> list[str]:
@@ -71,7 +70,7 @@ def content(folder: Path) -> dict[str, str]:
 
 def assert_nothing_lost_or_doubled(site: Site, rows: int) -> None:
     """Every usable row was published once or waits."""
-    tables = [load_people(site.store, path) for path in site.releases()]
+    tables = [provenance.load(site.store, path) for path in site.releases()]
     records = np.concatenate([table.records for table in tables])
     assert len(np.unique(records)) == len(records)
     assert len(records) + site.waiting() == rows
@@ -251,7 +250,7 @@ def test_a_new_edition_is_one_release_of_everything(
     assert 0 <= entry["intersection_with_earlier"]["below_k"] <= 1
     (release,) = site.out.glob("edition-0002/release-*/release.tsv")
     assert release.read_bytes() == whole_release(site)
-    assert load_people(site.store, release).promise.read == QUERIES
+    assert provenance.load(site.store, release).promise.read == QUERIES
 
 
 def test_an_edition_that_was_withdrawn_is_not_needed(
@@ -360,7 +359,7 @@ def assert_rows_are_shared(site: Site, k: int) -> None:
     together: dict[str, set[int]] = {}
     for path in site.releases():
         alone: dict[str, set[int]] = {}
-        users = load_people(site.store, path).users.tolist()
+        users = provenance.load(site.store, path).users.tolist()
         for row, user in zip(path.read_text().splitlines()[1:], users, strict=True):
             alone.setdefault(row, set()).add(user)
             together.setdefault(row, set()).add(user)

@@ -19,7 +19,7 @@ ROOM = 48 * KIB * KIB
 
 def test_killed_at_random_moments(store: Path, tmp_path: Path) -> None:
     """The long version: python -m tests.kills --times 100."""
-    assert torment(tmp_path, store / "wordnet", times=8, seed=1)["kills"] == 8
+    assert torment(tmp_path, store, times=8, seed=1)["kills"] == 8
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def fill(folder: Path, left: int) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
-    site = prepare(tmp_path_factory.mktemp("undisturbed") / "site", store / "wordnet")
+    site = prepare(tmp_path_factory.mktemp("undisturbed") / "site", store)
     site.finish()
     return site
 
@@ -63,7 +63,7 @@ def test_a_full_disk_is_told_and_survived(
     site = Site(tmp_path / "site")
     disk = {"store": site.store, "out": site.out}[place]
     with small_disk(disk):
-        prepare(site.folder, store / "wordnet")
+        prepare(site.folder, store)
         ballast = fill(disk, left * KIB)
         run = site.start()
         _, complaint = run.communicate()

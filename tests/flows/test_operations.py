@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from prefect.states import Failed
-from tasks.workbench import Workbench
 
 from flows.alerts import ADDRESS, send_alert
 from flows.batches import FilesPutAside, Outcome
-from flows.display import Screen
 from flows.inbox import main
-from flows.release import BareRunner, make_release
+from flows.release import Phases, make_release
 from flows.verify import main as verify
 from tasks import steps
 from tasks.core.errors import BadLog, DiskTrouble, InputError
+from tasks.phases.publish import InFolder
 from tasks.runtime.errors import contained
+from tasks.runtime.results import Result
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.generated import write_parts
 from tests.receiver import receiver
+from tests.releases import SCREEN, job_of
 
-SCREEN = Screen(quiet=True, stderr=True)
+T = TypeVar("T")
 
 
 def test_all_but_the_last_editions_are_withdrawn(new_store: Any, tmp_path: Path) -> None:
@@ -41,16 +42,17 @@ def test_all_but_the_last_editions_are_withdrawn(new_store: Any, tmp_path: Path)
 
 
 def test_a_run_that_is_cancelled_leaves_nothing_half_done(new_store: Any, tmp_path: Path) -> None:
-    class Cancelled(BareRunner):
-        def run(self, bench: Workbench, phase: str) -> None:
-            super().run(bench, phase)
-            if phase == "write":
+    class Cancelled(Phases):
+        def run(self, result: Result[T], label: str = "") -> Result[T]:
+            super().run(result, label)
+            if result.phase == "write":
                 assert list(tmp_path.glob("out/.logveil-*"))
                 raise KeyboardInterrupt
+            return result
 
     settings = Settings(logs=(str(SAMPLE_LOG),), out=str(tmp_path / "out"), store=str(new_store()))
     with pytest.raises(KeyboardInterrupt):
-        make_release(Workbench(settings), Cancelled(), SCREEN)
+        make_release(job_of(settings), InFolder(Path(settings.out)), Cancelled(SCREEN))
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -9,21 +9,24 @@ from __future__ import annotations
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tasks.measuring import measure
-from tasks.workbench import Workbench
 
 from flows import sample
-from tasks import phases
 from tasks.core.arrays import split_ragged
 from tasks.core.choices import Method, Scope
-from tasks.core.records import Clusters, QueryLog, RecordTable, Release
+from tasks.core.measures.schema import Measures
+from tasks.core.records import Clusters, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
-from tasks.measuring import measure
+from tasks.phases.analyse import analyse
+from tasks.phases.cluster import cluster
+from tasks.phases.compare import compare
+from tasks.phases.measure import measure
+from tasks.phases.read import read
+from tasks.phases.redact import redact
 from tasks.settings import Settings
+from tests.releases import job_of
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95
@@ -34,18 +37,19 @@ class Prepared:
     """A log read and analysed once, released by any method."""
 
     def __init__(self, settings: Settings) -> None:
+        job = job_of(settings)
         self.settings = settings
-        self.bench = Workbench(settings)
-        self.log: QueryLog = self.bench.result("read")
-        self.table: RecordTable = self.bench.result("analyse")
+        self.log = read(job)
+        self.table = analyse(job, self.log).value
 
-    def release(self, method: Method) -> tuple[Clusters, Release, dict[str, Any]]:
-        settings = replace(self.settings, method=method)
-        comparison = phases.compare(settings, self.bench.memory, self.table)
-        clusters = phases.cluster(settings, self.table, comparison)
-        release = phases.redact(settings, self.table, comparison, clusters)
-        found = (self.log, self.table, comparison, clusters, release)
-        return clusters, release, measure(settings, *found)
+    def release(self, method: Method) -> tuple[Clusters, Release, Measures]:
+        job = job_of(replace(self.settings, method=method))
+        table = analyse(job, self.log)
+        compared = compare(job, table)
+        clustering = cluster(job, table, compared)
+        release = redact(job, table, compared, clustering)
+        measures = measure(job, self.log, table, compared, clustering, release)
+        return clustering.value.clusters, release.value, measures.value
 
 
 @pytest.fixture(scope="module")

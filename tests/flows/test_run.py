@@ -18,7 +18,7 @@ import pytest
 
 from flows.process import heed_interrupts
 from flows.run import main
-from tasks import phases
+from tasks.phases import compare as compare_phase
 from tasks.settings import SAMPLE_LOG
 
 ROOT = Path(__file__).parent.parent.parent
@@ -285,7 +285,7 @@ def test_a_swallowed_interrupt_is_heeded(
     new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A library that is being imported may swallow the exception that Ctrl-C raises."""
-    made = phases.compare
+    made = compare_phase.compare_records
 
     def swallow(*arguments: Any) -> Any:
         with suppress(KeyboardInterrupt):
@@ -293,7 +293,7 @@ def test_a_swallowed_interrupt_is_heeded(
             signal.sigtimedwait([], 1)
         return made(*arguments)
 
-    monkeypatch.setattr(phases, "compare", swallow)
+    monkeypatch.setattr(compare_phase, "compare_records", swallow)
     assert run(new_store(), "--out", tmp_path / "out") == 130
     assert not (tmp_path / "out" / "release.tsv").exists()
     heed_interrupts()  # and what was heeded is over: it must not stop the next run of this process

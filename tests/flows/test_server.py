@@ -107,22 +107,21 @@ def test_a_failed_release_is_a_failed_run_with_the_right_exit_code(
 
 PATCHED = """
 import errno, sys
-from tasks import phases
-from tasks.adapters import verifier
+from tasks.phases import read, verify
 from flows.run import main
 
 def broken(*arguments, **options):
     return ["rows shared by k people: broken, row 3 stands for 2", "another"]
 
 def troubled(*arguments, **options):
-    phases.read_logs = read_logs
+    read.read_logs = read_logs
     raise OSError(errno.EIO, "Input/output error")
 
-read_logs = phases.read_logs
+read_logs = read.read_logs
 if sys.argv[1] == "broken":
-    verifier.verify_file = broken
+    verify.verify_file = broken
 else:
-    phases.read_logs = troubled
+    read.read_logs = troubled
 sys.exit(main(sys.argv[2:]))
 """
 

@@ -6,14 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from flows import verify
-from tasks.adapters.provenance import People, register, save_people
+from tasks.adapters import provenance
+from tasks.adapters.provenance import Provenance, register
+from tasks.phases import verify as verify_phase
 from tests.adapters.test_verifier import TAXONOMY, Finder, write_parquet, write_tsv
 from tests.core.release_cases import CLAUSES, NAME, STRICT, Case
+from tests.stores import prepared_store
 
 ROOT = Path(verify.__file__).parent.parent
 
@@ -24,7 +28,7 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     path = folder / "release.tsv"
     write_tsv(path, case)
     users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
-    save_people(vault, path, People(users, sets, np.arange(len(users)), case.promise))
+    provenance.save(vault, path, Provenance(users, sets, np.arange(len(users)), case.promise))
     (folder / "rejects.tsv").touch()
     register(vault, folder, path, "made")
     return path
@@ -32,7 +36,9 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
 
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(verify, "_tools", lambda store: (TAXONOMY, Finder()))
+    known = SimpleNamespace(taxonomy=TAXONOMY)
+    monkeypatch.setattr(verify_phase, "wordnet", lambda store: known)
+    monkeypatch.setattr(verify_phase, "load_identifier_finder", lambda store: Finder())
     return tmp_path / "store"
 
 
@@ -145,7 +151,7 @@ def test_an_interrupt_exits_130(folder: Path, vault: Path, monkeypatch: pytest.M
     def interrupt(vault: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify, "_tools", interrupt)
+    monkeypatch.setattr(verify_phase, "wordnet", interrupt)
     assert run(folder, vault) == 130
 
 
@@ -174,7 +180,7 @@ def test_the_command_proves_and_refutes_with_the_real_wordnet_and_recognisers(
 ) -> None:
     vault, folder = tmp_path / "store", tmp_path / "release"
     path = publish(vault, folder)
-    (vault / "wordnet").symlink_to(store / "wordnet")
+    prepared_store(vault, store)
     proven = command(str(folder), "--store", str(vault), "--json")
     assert (proven.returncode, proven.stdout, proven.stderr) == (
         0,

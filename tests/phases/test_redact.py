@@ -19,7 +19,6 @@ from tasks.adapters.resources import wordnet
 from tasks.core.records import Release
 from tasks.core.redaction import parts
 from tasks.core.starmap import Starmap
-from tasks.redacting import FEWEST_SHARDS, redact_shard
 from tasks.runtime.codec import name_of
 from tasks.runtime.progress import Progress, silent
 from tasks.runtime.remote import SharedFiles

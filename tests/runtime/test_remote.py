@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flows.dask_engine import SHOWN_AS, _Submit
-from flows.display import Screen
-from flows.release import BareRunner, make_release
-from flows.run import main
-from tasks.adapters.logs.reader import read_logs, texts_at
-from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.problem import Problem, between_sets
-from tasks.core.errors import InputError, UsageError
-from tasks.core.similarity.costs import SetCosts
-from tasks.core.starmap import Starmap
+from tasks.core.clustering.between import between_sets
 from tasks.measuring import cost_of_permutation
 from tasks.reading import (
     Manner,
@@ -50,11 +42,10 @@ from flows.run import main
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import knowledge_in
 from tasks.core.clustering.adaptive import adaptive_labels
-from tasks.core.clustering.between import between_sets
-from tasks.core.clustering.problem import Problem
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.errors import InputError, UsageError
-from tasks.core.runs import Run
 from tasks.core.similarity.costs import SetCosts
+from tasks.core.starmap import Starmap
 from tasks.runtime import shards
 from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.remote import SharedFiles
