@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tasks.workbench import PHASES
+
 
 from tasks.settings import SAMPLE_LOG
 

@@ -1,4 +1,4 @@
-"""Log files by their content: noticed when they change, named alike wherever they lie."""
+"""What decides a result is in its name: log files by their content, code by what it imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 
 from tasks.adapters.logs.reader import read_logs
 from tasks.core.errors import InputError, StillChanging
-from tasks.runtime.fingerprint import content_digest, fingerprints, record_ids, refuse_changed
+from tasks.phases.cluster import cluster_fingerprint
+from tasks.phases.compare import comparison_fingerprint
 from tests.adapters.test_inbox import grow, replace_by_another
 
 HEAD = "AnonID\tQuery\tQueryTime\n"

@@ -1,115 +1,38 @@
-"""What is kept from run to run: nothing is computed twice, and nothing changes by it."""
+"""Pairs that are cached: none is computed twice, and nothing changes by it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tasks.runtime.cache import BlobCache
-from tasks.runtime.kept_pairs import KeptPairs, PairCounts, Values
-from tasks.runtime.kept_readings import KeptReadings
-from tasks.runtime.kept_set_pairs import KeptSetPairs
 
-from tasks.core.detection.readings import Item, Readings, pack_readings
-from tasks.core.digests import byte_keys, row_keys
+from tasks.core.clustering.blocks import compared_sets, cut_into_blocks
+from tasks.core.clustering.problem import Problem, between_sets
+from tasks.core.digests import Keys, byte_keys, row_keys
 from tasks.core.records import AttributeSets, Longs
 from tasks.core.similarity.concepts import measure_concepts
-from tasks.core.similarity.pairs import least_set_pairs
-from tasks.runtime import kept_pairs, kept_readings
-from tests.random_logs import spans, tables
+from tasks.core.similarity.pairs import NO_PAIRS, SetPairs, least_set_pairs
+from tasks.runtime.pair_cache import (
+    BlockCache,
+    PairCache,
+    PairCounts,
+    SetPairCache,
+    Values,
+    left_to_compare,
+)
+from tasks.runtime.store import Store
+from tests.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
+from tests.random_logs import tables
+from tests.runtime.examples import MANY_STORES
 
-ROOMY = 10**9
 SECRET = b"s" * 32
 UNITS = 24
-CASES = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
-
-
-@pytest.fixture
-def make_cache(tmp_path: Path) -> Callable[[], BlobCache]:
-    """A cache of its own for every example."""
-    made: list[BlobCache] = []
-
-    def make() -> BlobCache:
-        made.append(BlobCache(tmp_path / f"store{len(made)}", ROOMY))
-        return made[-1]
-
-    return make
-
-
-# Readings
-
-
-def read_words(texts: Sequence[str]) -> Readings:
-    """Every word is an item; its length stands for a concept."""
-    return pack_readings(
-        (spans(text), [Item(word, len(word), len(word) > 3) for word in text.split()])
-        for text in texts
-    )
-
-
-class Counted:
-    """Reads, and remembers what it was asked to read."""
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-
-    def among(self, texts: Sequence[str]) -> Callable[[Longs], Readings]:
-        def read(places: Longs) -> Readings:
-            chosen = [texts[place] for place in places.tolist()]
-            self.read.extend(chosen)
-            return read_words(chosen)
-
-        return read
-
-
-def same(left: Readings, right: Readings) -> bool:
-    return all(
-        np.array_equal(getattr(left, name), getattr(right, name)) for name in Readings.__slots__
-    )
-
-
-TEXTS = st.lists(st.text(alphabet="ab é", max_size=8), max_size=8, unique=True)
-
-
-@CASES
-@given(batches=st.lists(TEXTS, min_size=1, max_size=6))
-def test_a_text_is_read_once(make_cache: Callable[[], BlobCache], batches: list[list[str]]) -> None:
-    cache, counted = make_cache(), Counted()
-    for texts in batches:
-        found = KeptReadings(cache, SECRET, "way").read(texts, counted.among(texts))
-        assert same(found, read_words(texts))
-        assert found.words(texts) == [word for text in texts for word in text.split()]
-    assert sorted(counted.read) == sorted({text for texts in batches for text in texts})
-
-
-def test_many_small_blocks_become_one(
-    make_cache: Callable[[], BlobCache], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_readings, "MOST_BLOCKS", 3)
-    cache, counted = make_cache(), Counted()
-    texts = [f"word{number}" for number in range(10)]
-    for end in range(1, 11):
-        KeptReadings(cache, SECRET, "way").read(texts[:end], counted.among(texts))
-        assert len(cache.listed("readings:way")) <= 3
-    assert counted.read == texts
-    assert same(
-        KeptReadings(cache, SECRET, "way").read(texts, counted.among(texts)), read_words(texts)
-    )
-
-
-def test_another_way_or_secret_knows_nothing(make_cache: Callable[[], BlobCache]) -> None:
-    cache, counted = make_cache(), Counted()
-    for secret, way in ((SECRET, "one"), (SECRET, "other"), (b"t" * 32, "one")):
-        KeptReadings(cache, secret, way).read(["text"], counted.among(["text"]))
-    assert counted.read == ["text"] * 3
-
 
 # Tables of pairs
 
@@ -139,17 +62,17 @@ class Computed:
 UNIT_LISTS = st.lists(st.integers(0, UNITS - 1), max_size=UNITS, unique=True)
 
 
-@CASES
+@MANY_STORES
 @given(batches=st.lists(UNIT_LISTS, min_size=1, max_size=12), grow=st.booleans())
 def test_a_pair_is_computed_once_while_units_are_added(
-    make_cache: Callable[[], BlobCache], batches: list[list[int]], grow: bool
+    make_store: Callable[[], Store], batches: list[list[int]], grow: bool
 ) -> None:
-    cache, known = make_cache(), set[frozenset[int]]()
+    store, known = make_store(), set[frozenset[int]]()
     units: list[int] = []
     for batch in batches:
         units = [*units, *(u for u in batch if u not in units)] if grow else batch
         compute = Computed(units)
-        table, counts = KeptPairs(cache, "measure").read(
+        table, counts = PairCache(store, "measure").read(
             KEYS[np.array(units, dtype=np.int64)], compute
         )
         assert np.array_equal(table, whole(units))
@@ -160,53 +83,50 @@ def test_a_pair_is_computed_once_while_units_are_added(
         known |= compute.pairs
 
 
-def test_nothing_known_is_computed_again(make_cache: Callable[[], BlobCache]) -> None:
-    cache = make_cache()
+def test_nothing_known_is_computed_again(make_store: Callable[[], Store]) -> None:
+    store = make_store()
     for units, computed in (([1, 2, 3], 3), ([3, 1], 0), ([2, 4], 1), ([1, 2, 3, 4], 2)):
-        _, counts = KeptPairs(cache, "measure").read(
+        _, counts = PairCache(store, "measure").read(
             KEYS[np.array(units, dtype=np.int64)], Computed(units)
         )
         assert counts == PairCounts(computed, len(units) * (len(units) - 1) // 2 - computed)
 
 
-def test_many_strips_become_one(
-    make_cache: Callable[[], BlobCache], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_pairs, "MOST_STRIPS", 3)
-    cache = make_cache()
+def test_many_rectangles_become_one(make_store: Callable[[], Store]) -> None:
+    store = make_store()
     for end in range(1, UNITS + 1):
         units = list(range(end))
-        table, _ = KeptPairs(cache, "measure").read(
+        table, _ = PairCache(store, "measure", most=3).read(
             KEYS[np.array(units, dtype=np.int64)], Computed(units)
         )
         assert np.array_equal(table, TABLE[:end, :end])
-        assert len(cache.listed("pairs:measure")) <= 4
+        assert len(store.listed("pairs:measure")) <= 4
 
 
-@CASES
+@MANY_STORES
 @given(units=UNIT_LISTS, lost=st.sets(st.integers(0, 20)), data=st.data())
-def test_strips_may_vanish(
-    make_cache: Callable[[], BlobCache], units: list[int], lost: set[int], data: st.DataObject
+def test_rectangles_may_vanish(
+    make_store: Callable[[], Store], units: list[int], lost: set[int], data: st.DataObject
 ) -> None:
-    cache = make_cache()
+    store = make_store()
     for end in (1 + len(units) // 3, 1 + len(units) // 2, len(units)):
-        KeptPairs(cache, "measure").read(
+        PairCache(store, "measure").read(
             KEYS[np.array(units[:end], dtype=np.int64)], Computed(units[:end])
         )
-    names = [n for name in cache.listed("pairs:measure") for n in (name, f"{name}:values")]
+    names = [n for name in store.listed("pairs:measure") for n in (name, f"{name}:values")]
     for name in (name for place, name in enumerate(names) if place in lost):
-        cache.drop(name)
-    table, _ = KeptPairs(cache, "measure").read(
+        store.drop(name)
+    table, _ = PairCache(store, "measure").read(
         KEYS[np.array(units, dtype=np.int64)], Computed(units)
     )
     assert np.array_equal(table, whole(units))
 
 
-def test_a_cache_without_room_costs_time_only(tmp_path: Path) -> None:
-    cache = BlobCache(tmp_path, 1)
+def test_a_store_without_room_costs_time_only(tmp_path: Path) -> None:
+    store = Store(tmp_path, 1)
     units = list(range(UNITS))
     for _ in range(2):
-        table, counts = KeptPairs(cache, "measure").read(KEYS, Computed(units))
+        table, counts = PairCache(store, "measure").read(KEYS, Computed(units))
         assert np.array_equal(table, TABLE)
     assert counts.total == UNITS * (UNITS - 1) // 2
 
@@ -220,14 +140,14 @@ def prefix(sets: AttributeSets, chosen: Sequence[int]) -> AttributeSets:
     return AttributeSets(offsets, np.concatenate([*rows, np.zeros(0, np.int32)]))
 
 
-@CASES
+@MANY_STORES
 @given(case=tables(least=2), data=st.data())
 def test_least_pairs_of_a_growing_log(
-    make_cache: Callable[[], BlobCache], case: tuple, data: st.DataObject
+    make_store: Callable[[], Store], case: tuple, data: st.DataObject
 ) -> None:
     taxonomy, table = case
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
-    similar, cache = distances.similar(0.5), make_cache()
+    similar, store = distances.similar(0.5), make_store()
     chosen: set[int] = set()
     compared = 0
     for _ in range(3):
@@ -238,7 +158,7 @@ def test_least_pairs_of_a_growing_log(
 
         compare = partial(least_set_pairs, in_classes, similar, distance="jaccard")
         keys = row_keys(sets.offsets, sets.concepts, SECRET)
-        found, counts = KeptSetPairs(cache, "measure").read(
+        found, counts = SetPairCache(store, "measure").read(
             keys, lambda known, new, compare=compare: compare(known=known, new=new)
         )
         cold = least_set_pairs(in_classes, similar, distance="jaccard")
@@ -247,3 +167,95 @@ def test_least_pairs_of_a_growing_log(
         assert (found.compared, counts.total) == (cold.compared, cold.compared)
         assert counts.reused == compared
         compared = cold.compared
+
+
+def test_least_pairs_of_few_logs_are_kept(make_store: Callable[[], Store]) -> None:
+    """The oldest go first, and only what a kept log is part of needs no comparing."""
+    store, sets = make_store(), AttributeSets(np.arange(9), np.arange(8, dtype=np.int32))
+    keys, compared = row_keys(sets.offsets, sets.concepts, SECRET), list[int]()
+
+    def compare(known: SetPairs | None, new: Longs | None) -> SetPairs:
+        compared.append(8 if new is None else len(new))
+        return SetPairs(*NO_PAIRS, compared=1)
+
+    for end in (2, 3, 4, 4):
+        SetPairCache(store, "measure", most=2).read(keys[:end], compare)
+        assert len(store.listed("least:measure")) <= 2
+    assert compared == [8, 1, 1, 0]
+    SetPairCache(store, "measure", most=2).read(keys[:2], compare)
+    assert compared[-1] == 8, "that of two sets should be gone"
+
+
+# Costs in blocks
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return problem_of_many_blocks()
+
+
+def keys_of(problem: Problem) -> Keys:
+    return row_keys(problem.costs.offsets, problem.costs.classes, SECRET)
+
+
+def pairs_in_blocks(problem: Problem, sets_per_block: int) -> int:
+    sizes = [
+        len(compared_sets(problem.part(block), sets_per_block=sets_per_block))
+        for block in cut_into_blocks(problem, sets_per_block=sets_per_block)
+    ]
+    return sum(size * (size - 1) // 2 for size in sizes)
+
+
+def test_blocks_are_compared_once_and_found_again(
+    make_store: Callable[[], Store], problem: Problem
+) -> None:
+    store, blocks = make_store(), cut_into_blocks(problem, sets_per_block=SETS_PER_BLOCK)
+    whole = pairs_in_blocks(problem, SETS_PER_BLOCK)
+    for computed in (whole, 0):
+        cache = BlockCache(store, "concepts", sets_per_block=SETS_PER_BLOCK)
+        found, counts = cache.compare(problem, keys_of(problem))
+        assert (found.problem, counts) == (problem, PairCounts(computed, whole - computed))
+        for block, source in zip(blocks, found.sources, strict=True):
+            part = problem.part(block)
+            assert np.array_equal(source(part), between_sets(part))
+
+
+def test_blocks_say_how_many_are_compared(
+    make_store: Callable[[], Store], problem: Problem
+) -> None:
+    told: list[tuple[int, int]] = []
+    cache = BlockCache(make_store(), "concepts", sets_per_block=SETS_PER_BLOCK)
+    found, _ = cache.compare(problem, keys_of(problem), lambda *step: told.append(step))
+    count = len(found.sources)
+    assert told == [(done, count) for done in range(count + 1)]
+
+
+def test_costs_that_are_gone_are_computed_again(
+    make_store: Callable[[], Store], problem: Problem
+) -> None:
+    """Between comparing and clustering others may have written, and the limit evicted."""
+    store = make_store()
+    cache = BlockCache(store, "concepts", sets_per_block=SETS_PER_BLOCK)
+    found, _ = cache.compare(problem, keys_of(problem))
+    for name in list(store._cache.iterkeys()):
+        store.drop(name)
+    part = problem.part(cut_into_blocks(problem, sets_per_block=SETS_PER_BLOCK)[0])
+    assert np.array_equal(found.sources[0](part), between_sets(part))
+
+
+def test_what_is_left_to_others_is_counted(problem: Problem) -> None:
+    found, counts = left_to_compare(problem, sets_per_block=SETS_PER_BLOCK)
+    blocks = cut_into_blocks(problem, sets_per_block=SETS_PER_BLOCK)
+    assert found.sources == (between_sets,) * len(blocks)
+    assert counts == PairCounts(pairs_in_blocks(problem, SETS_PER_BLOCK), 0)
+
+
+def test_nothing_is_compared_where_nothing_can_be_clustered(
+    make_store: Callable[[], Store], problem: Problem
+) -> None:
+    few = replace(problem, k=10_000)
+    for found, counts in (
+        left_to_compare(few, sets_per_block=SETS_PER_BLOCK),
+        BlockCache(make_store(), "concepts").compare(few, keys_of(few)),
+    ):
+        assert (found.sources, counts) == ((), PairCounts(0, 0))
