@@ -20,7 +20,7 @@ from flows.process import heed_interrupts, leave_at_once, prepare_prefect
 
 if TYPE_CHECKING:
     from flows.display import Screen
-    from tasks.evaluation.comparison import Comparing
+    from tasks.evaluation.comparison import MethodComparison
     from tasks.settings import Settings
 
 KEPT: Final = "no comparison was written; what was read and compared is kept for the next run"
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
-    from flows.comparison_table import comparison_table
+    from flows.display import comparison_table
 
     settings = settings_from(options)
     screen.say(f"logveil: {len(settings.logs)} log(s), all methods → {settings.out}")
@@ -74,7 +74,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
-        return compare_all(settings, screen, lambda comparing, part: comparing.make(part))
+        return compare_all(settings, screen, lambda comparison, part: comparison.make(part))
     screen.say(prepare_prefect(lambda: leave_at_once([], KEPT)))
     from flows.comparison import compare_on
 
@@ -82,21 +82,20 @@ def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, An
 
 
 def compare_all(
-    settings: Settings, screen: Screen, run_part: Callable[[Comparing, str], object]
+    settings: Settings, screen: Screen, run_part: Callable[[MethodComparison, str], object]
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
-
-    from tasks.evaluation.comparison import Comparing
+    from tasks.evaluation.comparison import MethodComparison
     from tasks.runtime.executor import READY_SECONDS, LocalExecutor
 
     executor = LocalExecutor(settings.workers)
     with executor.running(READY_SECONDS) as run:
-        comparing = Comparing(settings, executor, screen.progress, run)
-        for part in comparing.parts:
+        comparison = MethodComparison(settings, executor, screen.progress, run)
+        for part in comparison.parts:
             heed_interrupts()
             with screen.phase(part):
-                run_part(comparing, part)
-        return comparing.found
+                run_part(comparison, part)
+        return comparison.found
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -151,4 +152,33 @@ def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
         ("pairs of attributes computed / reused", _pairs(measures["pairs"], "attributes")),
         ("pairs of records computed / reused", _pairs(measures["pairs"], "records")),
         ("seconds", f"{measures['seconds']['total']:.1f}"),
+    ]
+
+
+def comparison_table(found: dict[str, Any]) -> Table:
+    """One line for each method, at the k that was asked for."""
+    k = str(found["settings"]["k"])
+    records = found["records"]
+    title = (
+        f"k = {k}: {records['compared']:,} records with attributes, {records['people']:,} people"
+    )
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("method", no_wrap=True)
+    for name in ("groups", "fewest\npeople", "withheld", "loss", "mean\nrisk", "records\n< 0.45"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("on the\nfront", no_wrap=True)
+    front = found["fronts"]["mean"][k]["front"]
+    for name, method in found["methods"].items():
+        table.add_row(name, *_method_cells(method["by_k"][k]), "yes" if name in front else "")
+    return table
+
+
+def _method_cells(cell: dict[str, Any]) -> list[str]:
+    return [
+        f"{cell['groups']:,}",
+        f"{cell['least_people']:,}",
+        f"{100 * cell['withheld']:.1f} %",
+        f"{cell['symmetric_loss']:.1f} %",
+        f"{cell['risk']:.3f}",
+        f"{100 * cell['records_below_0_45']:.0f} %",
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
@@ -62,10 +62,10 @@ class SlowPool:
         labels = np.full(len(self.table), -1, dtype=np.int32)
         labels[[r for unit in units for r in self.records[unit]]] = 0
         members = members_of(self.table, labels)
-        return publish_sets(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
+        return generalise(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
 
 
-def slow_settle(
+def slow_assign(
     table: RecordTable,
     clusters: Clusters,
     rows: Sequence[Ints],
@@ -81,60 +81,62 @@ def slow_settle(
     for record, own in enumerate(table.set_of.tolist()):
         if own >= 0:
             pool.records.setdefault((own, int(clusters.labels[record])), []).append(record)
-    homes = {
+    groups = {
         label: sorted(unit for unit in pool.records if unit[1] == label)
         for label in range(len(rows))
     }
-    homes = {label: units for label, units in homes.items() if pool.enough(units)}
+    groups = {label: units for label, units in groups.items() if pool.enough(units)}
     said = {label: row.tolist() for label, row in enumerate(rows)}
     old = [row.tolist() for row in published]
     joined: dict[Unit, int] = {}
     while True:
-        _drop_misfits(pool, homes, said)
-        moves = _joins(pool, homes, said, old, joined) or {
+        _drop_misfits(pool, groups, said)
+        moves = _joins(pool, groups, said, old, joined) or {
             unit: old.index(said[label])
-            for label, units in homes.items()
+            for label, units in groups.items()
             if said[label] in old
             for unit in units
         }
         if not moves:
             break
         joined |= moves
-        _leave(pool, homes, said, set(moves))
-    return _labels(pool, homes, joined, len(old)), _new_rows(homes, said)
+        _leave(pool, groups, said, set(moves))
+    return _labels(pool, groups, joined, len(old)), _new_rows(groups, said)
 
 
 def _leave(
-    pool: SlowPool, homes: dict[int, list[Unit]], said: dict[int, list[int]], leaving: set[Unit]
+    pool: SlowPool, groups: dict[int, list[Unit]], said: dict[int, list[int]], leaving: set[Unit]
 ) -> None:
-    for label, units in list(homes.items()):
+    for label, units in list(groups.items()):
         rest = [unit for unit in units if unit not in leaving]
         if len(rest) == len(units):
             continue
         if pool.enough(rest):
-            homes[label], said[label] = rest, pool.publish(rest)
+            groups[label], said[label] = rest, pool.publish(rest)
         else:
-            del homes[label]
+            del groups[label]
 
 
-def _drop_misfits(pool: SlowPool, homes: dict[int, list[Unit]], said: dict[int, list[int]]) -> None:
+def _drop_misfits(
+    pool: SlowPool, groups: dict[int, list[Unit]], said: dict[int, list[int]]
+) -> None:
     while misfits := {
         unit
-        for label, units in homes.items()
+        for label, units in groups.items()
         for unit in units
         if pool.cost(unit, said[label]) >= pool.size(unit)
     }:
-        _leave(pool, homes, said, misfits)
+        _leave(pool, groups, said, misfits)
 
 
 def _joins(
     pool: SlowPool,
-    homes: dict[int, list[Unit]],
+    groups: dict[int, list[Unit]],
     said: dict[int, list[int]],
     old: list[list[int]],
     joined: dict[Unit, int],
 ) -> dict[Unit, int]:
-    home_of = {unit: label for label, units in homes.items() for unit in units}
+    cluster_of = {unit: label for label, units in groups.items() for unit in units}
     wishes: dict[Unit, list[int]] = {}
     for unit in pool.records:
         if unit not in joined:
@@ -143,7 +145,7 @@ def _joins(
                 for number, row in enumerate(old)
                 if old.index(row) == number and pool.cost(unit, row) < pool.size(unit)
             }
-            limit = pool.cost(unit, said[home_of[unit]]) if unit in home_of else np.inf
+            limit = pool.cost(unit, said[cluster_of[unit]]) if unit in cluster_of else np.inf
             nearest = sorted((cost, number) for number, cost in costs.items() if cost <= limit)
             wishes[unit] = [number for _, number in nearest]
     while True:
@@ -158,7 +160,7 @@ def _joins(
             wishes = {u: [n for n in ns if n not in closed] for u, ns in wishes.items()}
             continue
         torn = set()
-        for units in homes.values():
+        for units in groups.values():
             rest = [unit for unit in units if unit not in choices]
             if rest and not pool.enough(rest):
                 torn.update(units)
@@ -168,19 +170,19 @@ def _joins(
 
 
 def _labels(
-    pool: SlowPool, homes: dict[int, list[Unit]], joined: dict[Unit, int], known: int
+    pool: SlowPool, groups: dict[int, list[Unit]], joined: dict[Unit, int], known: int
 ) -> list[int]:
     labels = [-1] * len(pool.table)
-    numbered = {unit: known + n for n, label in enumerate(_order(homes)) for unit in homes[label]}
+    numbered = {unit: known + n for n, label in enumerate(_order(groups)) for unit in groups[label]}
     for unit, number in (joined | numbered).items():
         for record in pool.records[unit]:
             labels[record] = number
     return labels
 
 
-def _order(homes: dict[int, list[Unit]]) -> list[int]:
-    return sorted(homes, key=lambda label: homes[label][0])
+def _order(groups: dict[int, list[Unit]]) -> list[int]:
+    return sorted(groups, key=lambda label: groups[label][0])
 
 
-def _new_rows(homes: dict[int, list[Unit]], said: dict[int, list[int]]) -> list[list[int]]:
-    return [said[label] for label in _order(homes)]
+def _new_rows(groups: dict[int, list[Unit]], said: dict[int, list[int]]) -> list[list[int]]:
+    return [said[label] for label in _order(groups)]

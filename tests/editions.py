@@ -12,15 +12,15 @@ from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.release_files import COLUMNS, render_classes
 from tasks.adapters.wordnet import WordNet
-from tasks.core.append.redact import KAnonymous, redact_pool
-from tasks.core.append.settle import Settlement, settle
+from tasks.core.append.assignment import Assignment, assign
+from tasks.core.append.redaction import KAnonymous, redact_pool
 from tasks.core.choices import Scope
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import clusters_of, problem_of
 from tasks.core.detection.readings import Readings, normalise
 from tasks.core.detection.topics import map_topics
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
@@ -101,7 +101,7 @@ class Edition:
     def add(self, rows: Longs) -> None:
         """One more release of new rows and those that wait."""
         table, behind = self.log.table(np.sort(np.concatenate([self.waiting, rows])))
-        settled = self._settled(table)
+        settled = self._assigned(table)
         found = redact_pool(
             table,
             settled,
@@ -116,13 +116,13 @@ class Edition:
         records = self._write(table, release)
         self.rows.append(behind[records])
 
-    def _settled(self, table: RecordTable) -> Settlement:
+    def _assigned(self, table: RecordTable) -> Assignment:
         taxonomy = self.log.taxonomy
         distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
         problem = problem_of(table, distances, taxonomy, k=self.k, l=self.l)
         clusters = clusters_of(table, adaptive_labels(problem), problem)
-        sets = publish_sets(members_of(table, clusters.labels), taxonomy)
-        return settle(
+        sets = generalise(members_of(table, clusters.labels), taxonomy)
+        return assign(
             table, clusters, sets, self.published, taxonomy, inclusive=False, k=self.k, l=self.l
         )
 

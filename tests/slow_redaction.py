@@ -23,8 +23,8 @@ from tasks.core.records import (
     RecordTable,
     Release,
 )
+from tasks.core.redaction.by_record import Ragged
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
-from tasks.core.redaction.variants import Rows
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance
 
@@ -68,10 +68,10 @@ def rows_of(release: Release) -> list[Row]:
 
 def form_by_form(
     row_of: Callable[[int, int], tuple[Sequence[int], Ints]],
-) -> Callable[[Ints, Ints], tuple[Rows, Rows]]:
+) -> Callable[[Ints, Ints], tuple[Ragged, Ragged]]:
     """What `publish_each` asks for, from the terms and concepts of one form in its cluster."""
 
-    def rows_of(forms: Ints, labels: Ints) -> tuple[Rows, Rows]:
+    def rows_of(forms: Ints, labels: Ints) -> tuple[Ragged, Ragged]:
         rows = [row_of(*pair) for pair in zip(forms.tolist(), labels.tolist(), strict=True)]
         return ragged_of([terms for terms, _ in rows]), ragged_of([found for _, found in rows])
 
@@ -198,7 +198,9 @@ class SlowRedaction:
                 said.append((int(forms.item_words[item]), place))
             elif forms.item_kinds[item] == ATTRIBUTE and label != NO_CLUSTER:
                 own = self.table.sets.row(int(self.table.set_of_form[form]))
-                said.append((-1 - self._nearest(int(own[forms.item_slots[item]]), label), place))
+                said.append(
+                    (-1 - self._nearest(int(own[forms.item_attributes[item]]), label), place)
+                )
         return said
 
     def _nearest(self, concept: int, label: int) -> int:

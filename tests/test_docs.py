@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).parent.parent
 DOCS: Final = ROOT / "docs"
 PAGES: Final = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 README_LINES: Final = 150
-LINK: Final = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<target>[^)\s]+)\)")
+LINK: Final = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<target>[^)\s]+)\)")
 HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
 ANCHOR: Final = re.compile(r'<a id="([\w-]+)"></a>')
 DECISION: Final = re.compile(r'<a id="([\w-]+)"></a>\n\*\*(\d+)\. ')

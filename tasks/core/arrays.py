@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from tasks.core.records import Flags, Floats, Ints, Longs
 
+Ragged = tuple[Longs, Ints]
+"""Rows of different lengths: row i is values[offsets[i] : offsets[i + 1]]."""
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
 
 
-def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> tuple[Longs, Ints]:
+def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> Ragged:
     """Offsets and values of a list of rows."""
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     parts = [np.asarray(row, dtype=np.int32) for row in rows]
@@ -65,13 +67,13 @@ def ragged_keys(rows: Longs, values: Ints | Longs) -> Longs:
     return rows * VALUES + (values.astype(np.int64) - LOWEST_VALUE)
 
 
-def ragged_from_keys(keys: Longs, count: int) -> tuple[Longs, Ints]:
+def ragged_from_keys(keys: Longs, count: int) -> Ragged:
     """Offsets and values of rows 0 … count - 1 from their keys, given row by row."""
     rows, values = np.divmod(keys, VALUES)
     return np.searchsorted(rows, np.arange(count + 1)), (values + LOWEST_VALUE).astype(np.int32)
 
 
-def equal_sets(left: tuple[Longs, Ints], right: tuple[Longs, Ints]) -> Flags:
+def equal_sets(left: Ragged, right: Ragged) -> Flags:
     """Whether row i of the left holds the same values as row i of the right, in any order."""
     own, other = (
         distinct(ragged_keys(owners(offsets), values)) for offsets, values in (left, right)

@@ -184,7 +184,7 @@ def _forms(
         item_words=item_words[items],
         item_kinds=kinds[items].astype(np.int32),
         item_concepts=np.maximum(concepts[items], NO_CONCEPT),
-        item_slots=ranks,
+        item_attributes=ranks,
         attribute_offsets=attribute_offsets,
         attributes=attributes,
         weights=weights,

@@ -110,7 +110,7 @@ class QueryForms:
         item_words: what the item says, as an index into RecordTable.words.
         item_kinds: WORD, ATTRIBUTE or IDENTIFIER.
         item_concepts: the concept of an attribute as mentioned, else -1.
-        item_slots: the attribute (0, 1, … within the form) that stands for it, else -1.
+        item_attributes: the attribute (0, 1, … within the form) that stands for it, else -1.
         attribute_offsets, attributes, weights: the attributes of each form after Algorithm 1,
             ascending, and how many mentions each stands for.
     """
@@ -119,7 +119,7 @@ class QueryForms:
     item_words: Ints
     item_kinds: Ints
     item_concepts: Ints
-    item_slots: Ints
+    item_attributes: Ints
     attribute_offsets: Longs
     attributes: Ints
     weights: Ints

@@ -17,7 +17,7 @@ from tasks.adapters import provenance, release_files
 from tasks.adapters.provenance import Provenance, release_key
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import read_release
-from tasks.core.append.intersection import PublishedRecords, intersection_risk
+from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.measures.schema import FinalMeasures
 from tasks.core.records import Ints, Longs
 from tasks.editions.inbox import done_name

@@ -25,3 +25,5 @@ METHODS: Final[tuple[Method, ...]] = (
     ROOT,
     UNTOUCHED,
 )
+OURS: Final = ADAPTIVE.name
+"""The one that all others are compared with."""

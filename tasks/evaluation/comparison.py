@@ -1,6 +1,6 @@
 """All methods on one log: the parts of a comparison, in their order.
 
-They know nothing of Prefect: `comparison_steps` wraps each part as a task.
+They know nothing of Prefect: `steps` wraps each part as a task.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tasks.core.clustering.problem import clusters_of
 from tasks.core.errors import NothingToRelease
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.starmap import Starmap, serial
-from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.catalogue import METHODS, OURS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.page import write_comparison
@@ -34,19 +34,18 @@ from tasks.phases.read import read
 from tasks.runtime.errors import contained
 from tasks.runtime.executor import Executor
 from tasks.runtime.progress import Progress, silent
+from tasks.runtime.results import Result
 from tasks.settings import Settings
 from tasks.version import VERSION
 
 KS: Final = (2, 3, 5, 10, 20, 50)
 """The numbers of people at which methods are compared, beside the one that is asked for."""
-FIRST: Final = ("read", "analyse", "compare")
 LAST: Final = ("peers", "draw")
 RISKS: Final = {"mean": "risk", "worst": "worst_risk"}
-OURS: Final = "adaptive"
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
-class Comparing:
+class MethodComparison:
     """One comparison: `make` each of `parts` in turn; the last writes everything."""
 
     def __init__(
@@ -69,25 +68,27 @@ class Comparing:
         self._peers: list[dict[str, Any]] = []
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        return (*FIRST, *(method.name for method in METHODS), *LAST)
+    def parts(self) -> dict[str, Callable[[], str]]:
+        """What makes each part, by its name, in their order."""
+        return {
+            "read": partial(self._made, self._log),
+            "analyse": partial(self._made, self._table),
+            "compare": self._prepare,
+            **{method.name: partial(self._try, method) for method in METHODS},
+            **dict(zip(LAST, (self._try_peers, self._write), strict=True)),
+        }
 
     def make(self, part: str) -> str:
         """Make one part; returns what to say of it, in counts."""
-        if part in FIRST:
-            return self._prepare(part)
-        if part == "peers":
-            return self._try_peers()
-        if part == "draw":
-            return self._write()
-        return self._try(next(method for method in METHODS if method.name == part))
+        return self.parts[part]()
 
     @contained
-    def _prepare(self, part: str) -> str:
-        if part != "compare":
-            result = self._log if part == "read" else self._table
-            _ = result.value
-            return "done"
+    def _made(self, phase: Result[Any]) -> str:
+        _ = phase.value
+        return "done"
+
+    @contained
+    def _prepare(self) -> str:
         people = self._people
         if people < self.settings.k:
             raise NothingToRelease(
@@ -205,7 +206,7 @@ class Comparing:
         return fronts
 
 
-def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+def _timed(work: Callable[[], T]) -> tuple[T, float]:
     started = time.perf_counter()
     result = work()
     return result, round(time.perf_counter() - started, 3)

@@ -49,12 +49,12 @@ from tasks.adapters.pages.svg import (
     picture,
     words,
 )
-from tasks.core.measures.quality import LOW_COHESION
+from tasks.core.measures.cohesion import LOW_COHESION
+from tasks.evaluation.catalogue import OURS
 
 Found = dict[str, Any]
 """What `comparison.json` holds."""
 Shapes = list[Markup]
-OURS: Final = "adaptive"
 LOSS: Final = "information loss, both ways (%)"
 # The nearest kin have one colour, and are told apart by dash and marker.
 LOOKS: Final[dict[str, tuple[str, Marker]]] = {

@@ -16,17 +16,16 @@ import numpy as np
 from tasks.core.arrays import group_by, people_per_label, ragged_of, take_ragged
 from tasks.core.clustering.problem import medoids
 from tasks.core.detection.topics import TopicMap
-from tasks.core.measures.figures import ordered_points
-from tasks.core.measures.losses import row_losses
-from tasks.core.measures.quality import (
-    LOW_COHESION,
-    cluster_cohesion,
+from tasks.core.measures.cohesion import LOW_COHESION, cluster_cohesion
+from tasks.core.measures.counts import ordered_points
+from tasks.core.measures.information_loss import (
     form_attributes,
     information_loss,
     percent_of,
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
 from tasks.core.records import NO_TIME, TIME_NONE, Clusters, Floats, Ints, Longs, Release
+from tasks.core.similarity.nearest import row_losses
 from tasks.evaluation.method import Material, Outcome
 
 Point = tuple[float, float]

@@ -14,8 +14,8 @@ import numpy as np
 
 from tasks.core.choices import Distance
 from tasks.core.clustering.problem import Problem, problem_of
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, freeze
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.pairs import SetPairs
@@ -102,7 +102,7 @@ class Method:
 def published_by_clusters(material: Material, clusters: Clusters) -> Outcome:
     """All records of a cluster publish the set that costs them least (strict redaction)."""
     members = members_of(material.table, clusters.labels)
-    rows = publish_sets(members, material.taxonomy, inclusive=material.inclusive)
+    rows = generalise(members, material.taxonomy, inclusive=material.inclusive)
     return Outcome(clusters.labels, rows, clusters.centroids)
 
 

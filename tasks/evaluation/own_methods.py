@@ -12,7 +12,7 @@ from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of
 from tasks.core.records import Clusters
-from tasks.core.redaction.paper import replacements
+from tasks.core.redaction.by_record import replacements
 from tasks.evaluation.method import (
     Material,
     Method,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from prefect import get_run_logger, task
 
-from tasks.evaluation.comparison import Comparing
+from tasks.evaluation.comparison import MethodComparison
 
 
 @task(name="compare-part", persist_result=False, log_prints=False)
-def _part(comparing: Comparing, part: str) -> None:
-    get_run_logger().info("%s: %s", part, comparing.make(part))
+def _part(comparison: MethodComparison, part: str) -> None:
+    get_run_logger().info("%s: %s", part, comparison.make(part))
 
 
-def run_part(comparing: Comparing, part: str) -> None:
+def run_part(comparison: MethodComparison, part: str) -> None:
     """Run one part as a task."""
-    _part.with_options(task_run_name=part)(comparing, part)
+    _part.with_options(task_run_name=part)(comparison, part)

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.adapters.resources import wordnet
-from tasks.core.append.centroids import with_centroids
-from tasks.core.append.redact import clusters_in_use
-from tasks.core.append.settle import Settlement, settle
+from tasks.core.append.assignment import Assignment, assign
+from tasks.core.append.redaction import clusters_in_use, with_centroids
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, RecordTable
 from tasks.core.similarity.costs import SetCosts
 from tasks.phases.compare import Comparison, comparison_fingerprint
@@ -42,7 +41,7 @@ class Clustering:
     """
 
     clusters: Clusters
-    settlement: Settlement | None = None
+    settlement: Assignment | None = None
 
 
 def cluster(
@@ -96,8 +95,8 @@ def _settled(
 ) -> Clustering:
     """Find a place for each record: in a published cluster, in a new one, or nowhere yet."""
     taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive
-    rows = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
-    settlement = settle(
+    rows = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
+    settlement = assign(
         table,
         clusters,
         rows,

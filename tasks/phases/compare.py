@@ -20,7 +20,7 @@ from tasks.core.clustering.problem import problem_of
 from tasks.core.digests import byte_keys, digest, row_keys
 from tasks.core.records import Longs, RecordTable
 from tasks.core.similarity.concepts import ConceptDistances, class_distances, concept_classes
-from tasks.core.similarity.pairs import SetPairs, least_set_pairs, shards_of_pairs
+from tasks.core.similarity.pairs import SetPairs, least_set_pairs, parts_of_pairs
 from tasks.phases.analyse import analysis_fingerprint
 from tasks.phases.job import Job
 from tasks.runtime.errors import contained
@@ -131,14 +131,14 @@ def _set_pairs(
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     measure = digest(concept_fingerprint(settings), settings.threshold, settings.distance)
     keys = row_keys(table.sets.offsets, table.sets.concepts, job.store.secret)
-    parts = shards_of_pairs(len(table.sets))
+    parts = parts_of_pairs(len(table.sets))
     seconds = len(table.sets) ** 2 / 2 / PAIRS_PER_SECOND
     with job.executor.running(seconds) as run:
         seen = watched(run, parts, job.progress)
         return SetPairCache(job.store, measure).read(
             keys,
             lambda known, new: least_set_pairs(
-                sets, similar, distance=settings.distance, known=known, new=new, run=seen
+                sets, similar, distance=settings.distance, known=known, new=new, starmap=seen
             ),
         )
 

@@ -14,17 +14,9 @@ from typing import Final, cast
 import numpy as np
 
 from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
-from tasks.core.measures.counts import cluster_sizes, count_release
-from tasks.core.measures.figures import distributions
-from tasks.core.measures.quality import (
-    LossSums,
-    ShownRows,
-    cluster_cohesion,
-    loss_of,
-    loss_sums,
-    shown_rows,
-    summarise_cohesion,
-)
+from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
+from tasks.core.measures.counts import cluster_sizes, count_release, distributions
+from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
     PERMUTATIONS,
     Permutation,
@@ -132,7 +124,7 @@ def _cohesion(
         distances.in_classes(table.sets),
         distances.similar(settings.threshold),
         distance=settings.distance,
-        run=run,
+        starmap=run,
     )
 
 

@@ -14,13 +14,13 @@ from typing import Final
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import Resources, resources_in, wordnet
-from tasks.core.append.redact import KAnonymous, redact_pool
-from tasks.core.append.settle import Settlement
+from tasks.core.append.assignment import Assignment
+from tasks.core.append.redaction import KAnonymous, redact_pool
 from tasks.core.errors import NothingToRelease
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.records import Clusters, Longs, RecordTable, Release
-from tasks.core.redaction.paper import redact_as_printed
+from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms
 from tasks.core.redaction.parts import (
     Part,
     RedactedPart,
@@ -34,7 +34,6 @@ from tasks.core.redaction.parts import (
 )
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
-from tasks.core.redaction.terms import redact_by_terms
 from tasks.core.starmap import Starmap
 from tasks.phases.cluster import Clustering, cluster_fingerprint
 from tasks.phases.compare import Comparison
@@ -101,7 +100,7 @@ def _redacted(
     )
 
 
-def _as_settled(job: Job, table: RecordTable, settlement: Settlement) -> Release:
+def _as_settled(job: Job, table: RecordTable, settlement: Assignment) -> Release:
     """By the records of this release alone, so that it holds by itself."""
     settings = job.settings
     guarantee: KAnonymous = "strict" if settings.guarantee == "strict" else "terms"
@@ -117,7 +116,7 @@ def _as_settled(job: Job, table: RecordTable, settlement: Settlement) -> Release
 
 def _by_terms(job: Job, table: RecordTable, clusters: Clusters) -> Release:
     taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive
-    sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
+    sets = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=inclusive)
     return redact_by_terms(table, speaking, published, k=job.settings.k)

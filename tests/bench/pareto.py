@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from flows import sample
 from tasks.core.choices import Scope
-from tasks.evaluation.comparison import LAST, Comparing
+from tasks.evaluation.comparison import LAST, MethodComparison
+from tasks.runtime.executor import LocalExecutor
 from tasks.settings import Settings, default_store
 
 Found = dict[str, Any]
@@ -52,11 +53,12 @@ def compared(said: str, scope: Scope, store: str) -> Found:
         log = Path(folder) / "log.tsv"
         with log.open("w", encoding="utf-8") as stream, redirect_stdout(stream):
             sample.main(said.split())
-        comparing = Comparing(Settings(logs=(str(log),), scope=scope, store=store, workers=1))
-        for part in comparing.parts:
+        settings = Settings(logs=(str(log),), scope=scope, store=store, workers=1)
+        comparison = MethodComparison(settings, LocalExecutor(settings.workers))
+        for part in comparison.parts:
             if part not in LAST:
-                comparing.make(part)
-        found = comparing.found
+                comparison.make(part)
+        found = comparison.found
     print(f"{said}, {scope}: {found['seconds']} s", file=sys.stderr, flush=True)
     cells = {
         name: {k: {key: cell[key] for key in KEPT} for k, cell in method["by_k"].items()}

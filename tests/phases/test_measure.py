@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tasks.workbench import Workbench
 from tasks import phases
 from tasks.adapters.resources import knowledge_in
 from tasks.core.detection.topics import TopicMap
-from tasks.core.measures.quality import information_loss, loss_of, loss_sums, shown_rows
+from tasks.core.measures.information_loss import information_loss, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
     Permutation,
     Scene,
@@ -40,7 +41,7 @@ from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.remote import SharedFiles
 from tasks.settings import Settings
 from tests import oracles
-from tests.core.test_measures import one_cluster, publishing
+from tests.core.measures.test_information_loss import one_cluster, publishing
 from tests.random_logs import tables
 from tests.small_shards import small
 from tests.strategies import logs
@@ -74,24 +75,26 @@ def test_least_pairs_do_not_depend_on_shards(
     sets, similar = distances.in_classes(table.sets), distances.similar(threshold)
     whole = least_set_pairs(sets, similar, distance="jaccard")
     new = np.array(sorted(data.draw(st.sets(st.integers(0, len(sets) - 1)))), dtype=np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        small(patch, size)
-        found = least_set_pairs(sets, similar, distance="jaccard", run=through_bytes)
-        grown = least_set_pairs(
-            sets, similar, distance="jaccard", known=whole, new=new, run=through_bytes
-        )
+    compare = partial(
+        least_set_pairs,
+        sets,
+        similar,
+        distance="jaccard",
+        starmap=through_bytes,
+        pairs_per_part=10 * size,
+    )
+    found, grown = compare(), compare(known=whole, new=new)
     assert columns(found) == columns(whole)
     # Known pairs with a new set come again: whatever is least is among them.
     assert {*zip(*columns(grown)[:3], strict=True)} == {*zip(*columns(whole)[:3], strict=True)}
 
 
-def test_shards_of_rows_hold_about_as_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "PAIRS_PER_SHARD", 1000)
+def test_parts_of_rows_hold_about_as_many_pairs() -> None:
     every = np.arange(100)
-    shards = list(pairs._row_shards(every, every))
-    assert np.concatenate([rows for rows, _ in shards]).tolist() == every.tolist()
-    held = [int((rows[:, None] < behind).sum()) for rows, behind in shards]
-    assert len(held) == pairs.shards_of_pairs(100) == 5
+    parts = list(pairs._parts_of_rows(every, every, 1000))
+    assert np.concatenate([rows for rows, _ in parts]).tolist() == every.tolist()
+    held = [int((rows[:, None] < behind).sum()) for rows, behind in parts]
+    assert len(held) == pairs.parts_of_pairs(100, 1000) == 5
     assert max(held) < 1000 + 100
     assert min(held[:-1]) > 1000 - 100
 
@@ -109,9 +112,7 @@ def test_matches_do_not_depend_on_shards(
     left, right = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
     near = similar.toarray() > 0
     slow = [oracles.most_matches(near[np.ix_(sets.row(a), sets.row(b))]) for a, b in chosen]
-    with pytest.MonkeyPatch.context() as patch:
-        small(patch, size)
-        found = paired_matches(sets, similar, left, right, through_bytes)
+    found = paired_matches(sets, similar, left, right, starmap=through_bytes, matches_per_part=size)
     assert found.tolist() == paired_matches(sets, similar, left, right).tolist() == slow
 
 
@@ -124,9 +125,7 @@ def test_the_centre_does_not_depend_on_shards(log: tuple[Taxonomy, RecordTable],
     totals = [float(own.to(own.row(index)) @ counts) for index in range(len(own))]
     frequent = sorted(range(len(own)), key=lambda index: (-counts[index], index))
     slow = min(frequent, key=lambda index: round(totals[index], 6))
-    with pytest.MonkeyPatch.context() as patch:
-        small(patch, size)
-        assert dataset_centre(own, counts, through_bytes) == slow
+    assert dataset_centre(own, counts, through_bytes, sets_per_part=size) == slow
     assert dataset_centre(own, counts) == slow
 
 
@@ -141,11 +140,9 @@ def test_the_loss_adds_up_over_shards(
     topics = TopicMap(("one", "two"), np.array(masks, dtype=np.uint32))
     centre = np.array([data.draw(st.integers(0, len(taxonomy) - 1))], dtype=np.int32)
     whole = information_loss(table, release, centre, taxonomy, topics, inclusive=False)
-    with pytest.MonkeyPatch.context() as patch:
-        small(patch, size)
-        shards = [unpack(pack(rows)) for rows in shown_rows(table, release)]
-    assert sum(int(rows.counts.sum()) for rows in shards) == int((table.set_of >= 0).sum())
-    sums = [loss_sums(rows, centre, taxonomy, topics, inclusive=False) for rows in shards]
+    parts = [unpack(pack(rows)) for rows in shown_rows(table, release, rows_per_part=size)]
+    assert sum(int(rows.counts.sum()) for rows in parts) == int((table.set_of >= 0).sum())
+    sums = [loss_sums(rows, centre, taxonomy, topics, inclusive=False) for rows in parts]
     found = asdict(loss_of((unpack(pack(own)) for own in sums), topics))
     assert found.pop("by_topic") == pytest.approx(whole.by_topic)
     assert found == pytest.approx({k: v for k, v in asdict(whole).items() if k != "by_topic"})
@@ -170,16 +167,13 @@ def test_permutations_cost_elsewhere_what_they_cost_here(
 
 
 @pytest.mark.parametrize("inclusive", [False, True])
-def test_distances_do_not_depend_on_blocks(
-    store: Path, inclusive: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distances_do_not_depend_on_parts(store: Path, inclusive: bool) -> None:
     taxonomy = knowledge_in(str(store), None).taxonomy
     left = np.arange(0, 80_000, 997, dtype=np.int32)
     right = np.concatenate([left[::3], np.arange(5, 80_000, 1499, dtype=np.int32)])
-    monkeypatch.setattr("tasks.core.similarity.concepts.BLOCK_ROWS", 32)
     for others in (left, right):
         whole = concept_distances(taxonomy, left, others, inclusive=inclusive)
-        found = class_distances(taxonomy, left, others, inclusive=inclusive)
+        found = class_distances(taxonomy, left, others, inclusive=inclusive, concepts_per_part=32)
         assert np.array_equal(found, whole.astype(np.float32))
 
 

@@ -1,6 +1,6 @@
 """Which of the published sets fit an attribute set, by the graded cost of both directions.
 
-Every set is compared with every published set, in blocks, so nothing that fits is overlooked;
+Every set is compared with every published set, some at a time, so nothing that fits is overlooked;
 of each set's fits only the nearest are kept. Sums are rounded, so that ties are ties whichever
 way a cost was added up.
 """
@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from tasks.core.arrays import ragged_of, sums_by
-from tasks.core.generalisation.lineage import Lineage
-from tasks.core.measures.losses import row_losses
+from tasks.core.generalisation.members import Lineage
 from tasks.core.records import AttributeSets, Floats, Ints, Longs, freeze
 from tasks.core.similarity.distances import concept_distances
+from tasks.core.similarity.nearest import row_losses
 from tasks.core.taxonomy import Taxonomy
 
 SizedRows = tuple[Longs, Longs]
 """Places of rows of one size, and their values as a table, one row each."""
 
-MOST_FITS = 256
+MOST_FITS: Final = 256
 """A set looks no further than to so many of its nearest published sets."""
-BLOCK_SETS, BLOCK_TARGETS = 512, 128
+TABLE_SIZES: Final = (512, 128)
 """Sets and published sets that are compared at a time: so many costs stay near the processor."""
 DECIMALS = 9
 ROUNDING = 0.5 / 10**DECIMALS
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fits:
-    """For each set the published sets that fit it, nearest first, as compressed rows.
+    """For each set the published sets that fit it, nearest first, as ragged arrays.
 
     Attributes:
         offsets: the fits of set s are offsets[s] to offsets[s + 1].
@@ -59,13 +59,24 @@ class Fits:
 
 
 def find_fits(
-    sets: AttributeSets, published: Sequence[Ints], taxonomy: Taxonomy, *, inclusive: bool
+    sets: AttributeSets,
+    published: Sequence[Ints],
+    taxonomy: Taxonomy,
+    *,
+    inclusive: bool,
+    most_fits: int = MOST_FITS,
+    table_sizes: tuple[int, int] = TABLE_SIZES,
 ) -> Fits:
-    """The published sets that cost less in place of a set than publishing nothing of it."""
+    """The published sets that cost less in place of a set than publishing nothing of it.
+
+    Args:
+        most_fits: published sets that a set looks at, the nearest.
+        table_sizes: sets and published sets that are compared at a time.
+    """
     numbers = list(first_numbers(published).values())
     targets = AttributeSets(*ragged_of([published[number] for number in numbers]))
-    search = _Search.of(sets, targets, taxonomy, inclusive)
-    found = _joined(list(search.blocks()))
+    search = _Search.of(sets, targets, taxonomy, inclusive, table_sizes)
+    found = _joined([_nearest(part, most_fits) for part in search.parts()])
     order = np.argsort(found.sets, kind="stable")
     return Fits(
         offsets=np.searchsorted(found.sets[order], np.arange(len(sets) + 1)),
@@ -83,7 +94,7 @@ def first_numbers(published: Sequence[Ints]) -> dict[bytes, int]:
     return first
 
 
-def paired_costs(
+def replacement_costs(
     left: AttributeSets, right: AttributeSets, taxonomy: Taxonomy, *, inclusive: bool
 ) -> Floats:
     """The cost of publishing row i of `right` in place of row i of `left`."""
@@ -115,7 +126,12 @@ class _Search:
 
     @classmethod
     def of(
-        cls, sets: AttributeSets, targets: AttributeSets, taxonomy: Taxonomy, inclusive: bool
+        cls,
+        sets: AttributeSets,
+        targets: AttributeSets,
+        taxonomy: Taxonomy,
+        inclusive: bool,
+        sizes: tuple[int, int],
     ) -> _Search:
         everything = np.concatenate([sets.concepts, targets.concepts])
         lineage = Lineage.of(everything, taxonomy, inclusive=inclusive)
@@ -124,14 +140,14 @@ class _Search:
         return cls(
             own=lineage.examples[own],
             others=lineage.examples[others],
-            rows=list(_by_size(sets.offsets, classes, BLOCK_SETS)),
-            target_rows=list(_by_size(targets.offsets, target_classes, BLOCK_TARGETS)),
+            rows=list(_by_size(sets.offsets, classes, sizes[0])),
+            target_rows=list(_by_size(targets.offsets, target_classes, sizes[1])),
             taxonomy=taxonomy,
             inclusive=inclusive,
         )
 
-    def blocks(self) -> Iterator[Found]:
-        """What fits each block of sets, which are of one size."""
+    def parts(self) -> Iterator[Found]:
+        """What fits some sets at a time, which are of one size."""
         for places, classes in self.rows:
             used, columns = np.unique(classes, return_inverse=True)
             columns = columns.reshape(classes.shape).T
@@ -140,7 +156,7 @@ class _Search:
             found = _joined(
                 [_fitting(squares, nearest, columns, *targets) for targets in self.target_rows]
             )
-            yield _nearest(found._replace(sets=places[found.sets]))
+            yield found._replace(sets=places[found.sets])
 
     def _squares(self, classes: Longs) -> Floats:
         """δ² of all classes of the published sets with some classes of the sets."""
@@ -180,13 +196,13 @@ def _by_size(offsets: Longs, values: Longs, most: int) -> Iterator[SizedRows]:
             yield places, values[offsets[places][:, None] + np.arange(size)]
 
 
-def _nearest(found: Found) -> Found:
+def _nearest(found: Found, most: int) -> Found:
     """Ordered by set, then cost, then number, and of each set only so many."""
     rounded = np.round(found.costs, DECIMALS)
     order = np.lexsort((found.targets, rounded, found.sets))
     sets = found.sets[order]
     rank = np.arange(len(sets)) - np.searchsorted(sets, sets)
-    kept = order[rank < MOST_FITS]
+    kept = order[rank < most]
     return Found(found.sets[kept], found.targets[kept], rounded[kept])
 
 

@@ -17,7 +17,7 @@ from tasks.core.records import Ints
 from tasks.core.starmap import Starmap
 
 
-class Clustering(Protocol):
+class ClusteringMethod(Protocol):
     """Label of each set of a problem; its blocks are done by the starmap, their costs come from
     the sources."""
 
@@ -31,7 +31,7 @@ class Clustering(Protocol):
     ) -> Ints: ...
 
 
-CLUSTERINGS: Final[Mapping[str, Clustering]] = {
+CLUSTERINGS: Final[Mapping[str, ClusteringMethod]] = {
     "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,

@@ -13,15 +13,15 @@ import numpy as np
 
 from tasks.core.arrays import owners, ragged_of, take_ragged
 from tasks.core.clustering.problem import Problem
-from tasks.core.generalisation.candidates import (
-    batch_choices,
+from tasks.core.generalisation.members import Members
+from tasks.core.generalisation.search import (
+    batch_costs,
     batches,
     gather_candidates,
     gather_entries,
     marks_of,
+    search_candidates,
 )
-from tasks.core.generalisation.members import Members
-from tasks.core.generalisation.search import search_slots
 from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.core.similarity.costs import Costs, membership, nearest_squares
 
@@ -234,10 +234,10 @@ def improved_centres(
     candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
     found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(centres)
     for batch in batches(entries, candidates):
-        choices = batch_choices(members, entries, candidates, batch, between)
+        choices = batch_costs(members, entries, candidates, batch, between)
         starts, places = take_ragged(offsets, batch.clusters)
         marks = marks_of(candidates, batch, owners(starts), given[places])
-        marks = search_slots(choices, marks)
+        marks = search_candidates(choices, marks)
         classes = candidates.classes[batch.candidates].astype(np.int32)
         for row, cluster in enumerate(batch.clusters.tolist()):
             found[cluster] = classes[row][marks[row]]

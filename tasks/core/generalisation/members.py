@@ -1,4 +1,8 @@
-"""The distinct sets in each cluster, with the weights of their attributes."""
+"""What is generalised: the members of each cluster, and their concepts with all that lies above.
+
+Members are distinct sets with the weights of their attributes; concepts go by classes of equal
+ancestors, which Eq. 1 cannot tell apart.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import sums_by, take_ragged
+from tasks.core.arrays import ragged_of, sums_by, take_ragged
 from tasks.core.records import Floats, Ints, Longs, RecordTable, freeze
+from tasks.core.similarity.concepts import concept_classes
+from tasks.core.similarity.distances import paired_distances
+from tasks.core.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,7 +24,7 @@ class Members:
     Attributes:
         labels: cluster of each member, ascending, shape (members,).
         counts: records of each member, shape (members,).
-        offsets, concepts: the members' attributes, ascending, as compressed rows.
+        offsets, concepts: the members' attributes, ascending, as ragged arrays.
         weights: mentions that each attribute stands for, over all records of the member.
     """
 
@@ -76,3 +83,69 @@ def members_of(table: RecordTable, labels: Ints) -> Members:
         concepts=table.sets.concepts[places],
         weights=sums_by(shift + np.arange(len(shift)), weights, len(places)),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lineage:
+    """Some concepts and their ancestors; those with the same ancestors are one class.
+
+    Attributes:
+        concepts: all of them, ascending, shape (n,).
+        classes: class of each, shape (n,).
+        examples: the lowest concept of each class, ascending, shape (m,); that of the whole log
+            in a part of it, so that ties between classes do not depend on the part.
+        above_offsets, above: classes of the ancestors of each class, as ragged arrays.
+        inclusive: whether Eq. 1 counts a concept among its own ancestors.
+    """
+
+    concepts: Ints
+    classes: Ints
+    examples: Ints
+    above_offsets: Longs
+    above: Ints
+    inclusive: bool
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @classmethod
+    def of(cls, concepts: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> Lineage:
+        everything = _with_ancestors(concepts, taxonomy)
+        found = concept_classes(taxonomy, everything, inclusive=inclusive)
+        of_concept = dict(zip(everything.tolist(), found.classes.tolist(), strict=True))
+        above = [
+            sorted({of_concept[a] for a in taxonomy.ancestors_of(example).tolist()})
+            for example in found.examples.tolist()
+        ]
+        return cls(everything, found.classes, found.examples, *ragged_of(above), inclusive)
+
+    def part(self, concepts: Ints, taxonomy: Taxonomy) -> Lineage:
+        """The lineage of some of the concepts; classes keep their order and their examples."""
+        own = _with_ancestors(concepts, taxonomy)
+        used, classes = np.unique(self.class_of(own), return_inverse=True)
+        offsets, places = take_ragged(self.above_offsets, used)
+        above = np.searchsorted(used, self.above[places]).astype(np.int32)
+        examples = self.examples[used]
+        return Lineage(own, classes.astype(np.int32), examples, offsets, above, self.inclusive)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def class_of(self, concepts: Ints) -> Ints:
+        return self.classes[np.searchsorted(self.concepts, concepts)]
+
+    def squares(self, taxonomy: Taxonomy, left: Ints, right: Ints) -> Floats:
+        """δ² of each pair of classes, every distinct pair measured once."""
+        keys = left.astype(np.int64) * len(self) + right
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        a, b = np.divmod(distinct, len(self))
+        distances = paired_distances(
+            taxonomy, self.examples[a], self.examples[b], inclusive=self.inclusive
+        )
+        return np.asarray((distances**2)[inverse].reshape(keys.shape))
+
+
+def _with_ancestors(concepts: Ints, taxonomy: Taxonomy) -> Ints:
+    given = np.unique(concepts)
+    _, places = take_ragged(taxonomy.ancestor_offsets, given)
+    return np.union1d(given, taxonomy.ancestors[places]).astype(np.int32)

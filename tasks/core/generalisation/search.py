@@ -1,4 +1,7 @@
-"""The best few of many candidates for many small clusters at once: a local search.
+"""The search for the concepts that a cluster publishes: candidates, their costs, a local search.
+
+Works on classes (numbers below some width) whatever they stand for; squares between classes come
+from a function. Many small clusters are searched at once.
 
 A cluster pays for each of its entries the square to the nearest chosen candidate, 1 if none is
 chosen, times the entry's weight; and for each chosen candidate what it makes up. The search
@@ -7,21 +10,33 @@ adds a candidate, drops one or replaces one, whatever saves most, until nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.records import Flags, Floats, Longs
+from tasks.core.arrays import sums_by, take_ragged
+from tasks.core.generalisation.members import Members
+from tasks.core.records import Flags, Floats, Ints, Longs
 
 DROPPED_SQUARE = 1.0
 """What an attribute costs for which nothing is published: δ = 1."""
 SAVING = 1e-9
 DECIMALS = 9
 """Savings are compared after rounding, so that ties go to the first candidate."""
+Squares = Callable[[Ints, Ints], Floats]
+"""δ² of each pair of classes, elementwise."""
+
+MOST_CANDIDATES = 256
+"""Of a very large cluster only the candidates that weigh most are tried."""
+LARGEST_BATCH = 2_000_000
+"""Squares held at a time."""
+GRAIN = 12
+"""Clusters share a batch if their sizes are equal in steps of GRAIN."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SlotChoices:
+class CandidateCosts:
     """B clusters of up to E entries and C candidates, padded with weight 0 and endless cost.
 
     Attributes:
@@ -34,8 +49,8 @@ class SlotChoices:
     weights: Floats
     made_up: Floats
 
-    def take(self, chosen: Longs) -> SlotChoices:
-        return SlotChoices(self.squares[chosen], self.weights[chosen], self.made_up[chosen])
+    def take(self, chosen: Longs) -> CandidateCosts:
+        return CandidateCosts(self.squares[chosen], self.weights[chosen], self.made_up[chosen])
 
     def totals(self, published: Flags) -> Floats:
         """What each cluster pays if it publishes the marked candidates, shape (B,)."""
@@ -44,7 +59,7 @@ class SlotChoices:
         return np.asarray((nearest * self.weights).sum(axis=1) + made_up)
 
 
-def search_slots(choices: SlotChoices, start: Flags) -> Flags:
+def search_candidates(choices: CandidateCosts, start: Flags) -> Flags:
     """Improve the marked candidates of each cluster until no single change saves anything."""
     published = start.copy()
     active = np.arange(len(published))
@@ -58,15 +73,15 @@ def search_slots(choices: SlotChoices, start: Flags) -> Flags:
     return published
 
 
-def _best_changes(choices: SlotChoices, published: Flags) -> tuple[Longs, Longs, Floats]:
+def _best_changes(choices: CandidateCosts, published: Flags) -> tuple[Longs, Longs, Floats]:
     """For each cluster the candidate to drop and the one to add (-1: none), and what it saves."""
     rows = np.arange(len(published))
     paid = choices.totals(published)
     best_drop = np.full(len(rows), -1)
     best_add, best_saved = np.full(len(rows), -1), np.zeros(len(rows))
-    slots = _slot_table(published)
-    for column in range(-1, slots.shape[1]):
-        dropped = slots[:, column] if column >= 0 else np.full(len(rows), -1)
+    marked = _marked_table(published)
+    for column in range(-1, marked.shape[1]):
+        dropped = marked[:, column] if column >= 0 else np.full(len(rows), -1)
         if column >= 0 and not (dropped >= 0).any():
             break
         kept = published.copy()
@@ -80,7 +95,7 @@ def _best_changes(choices: SlotChoices, published: Flags) -> tuple[Longs, Longs,
     return best_drop, best_add, best_saved
 
 
-def _best_addition(choices: SlotChoices, kept: Flags) -> tuple[Longs, Floats]:
+def _best_addition(choices: CandidateCosts, kept: Flags) -> tuple[Longs, Floats]:
     """The candidate that helps most beside the kept ones, or -1, and what is then paid."""
     rows = np.arange(len(kept))
     nearest = np.where(kept[:, None, :], choices.squares, DROPPED_SQUARE).min(axis=2)
@@ -92,7 +107,7 @@ def _best_addition(choices: SlotChoices, kept: Flags) -> tuple[Longs, Floats]:
     return np.where(helps, best, -1), paid
 
 
-def _slot_table(published: Flags) -> Longs:
+def _marked_table(published: Flags) -> Longs:
     """The marked candidates of each cluster in order, padded with -1."""
     counts = published.sum(axis=1)
     table = np.full((len(published), int(counts.max(initial=0))), -1)
@@ -100,3 +115,130 @@ def _slot_table(published: Flags) -> Longs:
     first = np.cumsum(counts) - counts
     table[rows, np.arange(len(rows)) - np.repeat(first, counts)] = columns
     return table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The distinct classes of each cluster's attributes.
+
+    Attributes:
+        of_attribute: entry of each attribute of the members.
+        labels, classes, weights: cluster, class and total weight of each entry, in this order.
+        offsets: entries of each cluster, as ragged arrays.
+        width: classes are numbers below this.
+    """
+
+    of_attribute: Longs
+    labels: Longs
+    classes: Longs
+    weights: Floats
+    offsets: Longs
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """The classes that each cluster may publish, ascending, as ragged arrays."""
+
+    offsets: Longs
+    classes: Longs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Clusters of about the same size: places of their entries and candidates, padded with -1."""
+
+    clusters: Longs
+    entries: Longs
+    candidates: Longs
+
+
+def gather_entries(members: Members, classes: Ints, width: int) -> Entries:
+    """The entries of all clusters; `classes` holds the class of each attribute of the members."""
+    keys, of_attribute = np.unique(members.attribute_labels * width + classes, return_inverse=True)
+    labels, entry_classes = np.divmod(keys, width)
+    return Entries(
+        of_attribute=of_attribute,
+        labels=labels,
+        classes=entry_classes,
+        weights=sums_by(of_attribute, members.weights, len(keys)),
+        offsets=np.searchsorted(labels, np.arange(members.cluster_count + 1)),
+        width=width,
+    )
+
+
+def gather_candidates(
+    entries: Entries, labels: Longs, classes: Longs | Ints, weights: Floats
+) -> Candidates:
+    """The entries and further classes of clusters, the MOST_CANDIDATES heaviest of each."""
+    keys, inverse = np.unique(
+        np.concatenate([entries.labels, labels]) * entries.width
+        + np.concatenate([entries.classes, classes]),
+        return_inverse=True,
+    )
+    owners, numbers = np.divmod(keys, entries.width)
+    offsets = np.searchsorted(owners, np.arange(len(entries.offsets)))
+    if np.diff(offsets).max(initial=0) <= MOST_CANDIDATES:
+        return Candidates(offsets, numbers)
+    total = sums_by(inverse, np.concatenate([entries.weights, weights]), len(keys))
+    order = np.lexsort((-total, owners))
+    rank = np.arange(len(keys)) - offsets[owners]
+    kept = np.sort(order[rank < MOST_CANDIDATES])
+    sizes = np.minimum(np.diff(offsets), MOST_CANDIDATES)
+    return Candidates(np.append(0, np.cumsum(sizes)), numbers[kept])
+
+
+def batches(entries: Entries, candidates: Candidates) -> Iterator[Batch]:
+    """All clusters, those of about the same size together."""
+    counts = np.stack([np.diff(entries.offsets), np.diff(candidates.offsets)], axis=1)
+    shapes = -(-counts // GRAIN) * GRAIN
+    order = np.lexsort((shapes[:, 1], shapes[:, 0]))
+    changes = np.flatnonzero(np.diff(shapes[order], axis=0).any(axis=1)) + 1
+    for group in np.split(order, changes):
+        limit = max(1, LARGEST_BATCH // max(1, int(shapes[group[:1]].prod())))
+        for start in range(0, len(group), limit):
+            clusters = group[start : start + limit]
+            yield Batch(
+                clusters,
+                _padded(entries.offsets, clusters),
+                _padded(candidates.offsets, clusters),
+            )
+
+
+def _padded(offsets: Longs, rows: Longs) -> Longs:
+    """Places of the values of each row, padded with -1 to the longest."""
+    starts, lengths = offsets[rows], np.diff(offsets)[rows]
+    steps = np.arange(int(lengths.max(initial=0)))
+    return np.where(steps < lengths[:, None], starts[:, None] + steps, -1)
+
+
+def batch_costs(
+    members: Members, entries: Entries, candidates: Candidates, batch: Batch, squares: Squares
+) -> CandidateCosts:
+    """Squares, weights and made-up costs of one batch."""
+    left, right = entries.classes[batch.entries], candidates.classes[batch.candidates]
+    between = squares(*np.broadcast_arrays(left[:, :, None], right[:, None, :]))
+    weights = np.where(batch.entries >= 0, entries.weights[batch.entries], 0.0)
+    made_up = _made_up(members, entries, batch, between)
+    return CandidateCosts(between, weights, np.where(batch.candidates >= 0, made_up, np.inf))
+
+
+def _made_up(members: Members, entries: Entries, batch: Batch, squares: Floats) -> Floats:
+    """For each candidate the squares to the nearest attribute of every record, shape (B, C)."""
+    member_offsets, own = take_ragged(members.cluster_offsets, batch.clusters)
+    attribute_offsets, attributes = take_ragged(members.offsets, own)
+    row = np.repeat(np.arange(len(batch.clusters)), np.diff(member_offsets))
+    attribute_row = np.repeat(row, np.diff(attribute_offsets))
+    local = entries.of_attribute[attributes] - batch.entries[attribute_row, 0]
+    nearest = np.minimum.reduceat(squares[attribute_row, local], attribute_offsets[:-1], axis=0)
+    weighted = nearest * members.counts[own][:, None]
+    return np.asarray(np.add.reduceat(weighted, member_offsets[:-1], axis=0))
+
+
+def marks_of(candidates: Candidates, batch: Batch, rows: Longs, classes: Longs | Ints) -> Flags:
+    """Mark the candidates of row rows[i] of the batch that are classes[i], shape (B, C)."""
+    held = np.where(batch.candidates >= 0, candidates.classes[batch.candidates], -1)
+    which, places = np.nonzero(held[rows] == classes[:, None])
+    marks = np.zeros(held.shape, dtype=np.bool_)
+    marks[rows[which], places] = True
+    return marks

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from tasks.core.arrays import ragged_of, take_ragged
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import Members, members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.measures.counts import cluster_sizes
-from tasks.core.measures.losses import row_losses
-from tasks.core.measures.quality import form_attributes, percent_of
+from tasks.core.measures.information_loss import form_attributes, percent_of
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable
+from tasks.core.similarity.nearest import row_losses
 from tasks.core.taxonomy import Taxonomy
 
 SEED = 4
@@ -139,7 +139,7 @@ def _labelled(table: RecordTable, records: Longs, labels: Ints) -> LabelledForms
 
 def permutation_cost(permutation: Permutation, taxonomy: Taxonomy, *, inclusive: bool) -> float:
     """Cost of the clusters, each of which publishes what costs it least."""
-    published = publish_sets(permutation.members, taxonomy, inclusive=inclusive)
+    published = generalise(permutation.members, taxonomy, inclusive=inclusive)
     return _cost(permutation.forms, published, taxonomy, inclusive=inclusive)
 
 

@@ -1,30 +1,46 @@
 """Redaction in parts: what a cluster publishes depends on no other cluster.
 
-So a log is cut between clusters, and whoever redacts a part is given nothing else. One group cannot
-be cut, and waits until all parts are done: records that publish no concept, because they have no
-attributes or because their cluster found no concept worth publishing.
+So a log is cut between clusters, and whoever redacts a part is given nothing else: the table is
+narrowed down to its records, numbered anew. Numbers keep their order, so ties are decided as in
+the whole log; and what was narrowed down to different records cannot be joined by its users or
+words. One group cannot be cut, and waits until all parts are done: records that publish no
+concept, because they have no attributes or because their cluster found no concept worth publishing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Any, cast
 
 import numpy as np
 
-from tasks.core.arrays import joined_offsets, take_ragged
-from tasks.core.generalisation.lineage import Lineage
-from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_along
-from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, Release, freeze
-from tasks.core.redaction.narrowing import narrowed, words_said
+from tasks.core.arrays import joined_offsets, part_slices, take_ragged
+from tasks.core.generalisation.generalise import generalise_along
+from tasks.core.generalisation.members import Lineage, members_of
+from tasks.core.part_sizes import PART_SIZES
+from tasks.core.records import (
+    TIME_HOUR,
+    WORD,
+    AttributeSets,
+    Clusters,
+    Flags,
+    Ints,
+    Longs,
+    QueryForms,
+    RecordTable,
+    Release,
+    Strings,
+    cut_times,
+    freeze,
+)
 from tasks.core.redaction.published import NO_CLUSTER, dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.taxonomy import Taxonomy
 
-MOST_RECORDS: Final = 50_000
-"""A part holds no more, unless that is one cluster: a second of work."""
+_NO_WORDS = cast("Strings", np.zeros(0, dtype=np.str_))
+"""An array of strings, not of objects, can be written to a file without a pickle."""
+_NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,25 +81,21 @@ class RedactedPart:
         return len(self.release.class_of)
 
 
-def cut_into_parts(labels: Ints) -> list[Longs]:
+def cut_into_parts(
+    labels: Ints, *, records_per_part: int = PART_SIZES.records_per_part
+) -> list[Longs]:
     """The records of each part, ascending: of as many clusters in a row as it may hold.
 
     Cuts follow from the data alone, so the parts are the same whoever redacts them.
     """
     held = np.flatnonzero(labels >= 0)
     by_label = held[np.argsort(labels[held], kind="stable")]
-    return [np.sort(by_label[start:end]) for start, end in _stretches(np.bincount(labels[held]))]
-
-
-def _stretches(sizes: Longs) -> Iterator[tuple[int, int]]:
-    """Where parts start and end in a row of clusters of these sizes."""
+    sizes = np.bincount(labels[held])
     bounds = np.concatenate(([0], np.cumsum(sizes)))
-    first = 0
-    while first < len(sizes):
-        fitting = np.searchsorted(bounds, bounds[first] + MOST_RECORDS, side="right") - 1
-        last = max(first + 1, int(fitting))
-        yield int(bounds[first]), int(bounds[last])
-        first = last
+    return [
+        np.sort(by_label[bounds[part.start] : bounds[part.stop]])
+        for part in part_slices(sizes, records_per_part)
+    ]
 
 
 def lineage_of(table: RecordTable, labels: Ints, taxonomy: Taxonomy, *, inclusive: bool) -> Lineage:
@@ -103,7 +115,7 @@ def part_of(
 
 def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
     """Redact the clusters that publish concepts."""
-    found = publish_along(part.lineage, members_of(part.table, part.labels), taxonomy)
+    found = generalise_along(part.lineage, members_of(part.table, part.labels), taxonomy)
     speaking, rows = dissolve_bare(_clusters(part.labels, len(found)), found)
     inclusive = part.lineage.inclusive
     published = place_attributes(part.table, speaking, rows, taxonomy, inclusive=inclusive)
@@ -177,3 +189,56 @@ def _classes(count: int, parts: Sequence[Longs], releases: Sequence[Release]) ->
         class_of[records[release.published]] = release.class_of[release.published] + before
         before += release.class_count
     return class_of
+
+
+def narrowed(table: RecordTable, records: Longs) -> RecordTable:
+    """A table of these records, ascending, with their forms and sets alone.
+
+    It holds no words and no places in the log, no time finer than any that is published, and does
+    not tell what attributes and identifiers are called.
+    """
+    forms, form_of = np.unique(table.form_of[records], return_inverse=True)
+    own_sets = table.set_of_form[forms]
+    sets = np.unique(own_sets[own_sets >= 0])
+    words = words_said(table, records)
+    offsets, places = take_ragged(table.sets.offsets, sets)
+    return RecordTable(
+        forms=_narrowed_forms(table.forms, forms, words),
+        sets=AttributeSets(offsets, table.sets.concepts[places]),
+        set_of_form=_ranks(own_sets, sets, own_sets >= 0),
+        form_of=form_of.astype(np.int32),
+        users=np.unique(table.users[records], return_inverse=True)[1].astype(np.int32),
+        times=cut_times(table.times[records], TIME_HOUR),
+        log_rows=_NOTHING,
+        words=_NO_WORDS,
+        fillers=table.fillers[words],
+        in_doubt=0,
+        identifiers=np.zeros_like(table.identifiers),
+    )
+
+
+def words_said(table: RecordTable, records: Longs) -> Ints:
+    """The plain words of these records, ascending: word w of their own table is words_said[w]."""
+    _, items = take_ragged(table.forms.item_offsets, np.unique(table.form_of[records]))
+    return np.unique(table.forms.item_words[items[table.forms.item_kinds[items] == WORD]])
+
+
+def _narrowed_forms(forms: QueryForms, chosen: Ints, words: Ints) -> QueryForms:
+    item_offsets, items = take_ragged(forms.item_offsets, chosen)
+    attribute_offsets, places = take_ragged(forms.attribute_offsets, chosen)
+    kinds = forms.item_kinds[items]
+    return QueryForms(
+        item_offsets=item_offsets,
+        item_words=_ranks(forms.item_words[items], words, kinds == WORD),
+        item_kinds=kinds,
+        item_concepts=np.full(len(items), -1, dtype=np.int32),
+        item_attributes=forms.item_attributes[items],
+        attribute_offsets=attribute_offsets,
+        attributes=forms.attributes[places],
+        weights=forms.weights[places],
+    )
+
+
+def _ranks(values: Ints, among: Ints, held: Flags) -> Ints:
+    """The rank of each held value among some, which are ascending; -1 for the others."""
+    return np.where(held, np.searchsorted(among, values), -1).astype(np.int32)

@@ -17,10 +17,16 @@ import numpy as np
 
 from tasks.core.arrays import group_by, ragged_of, take_ragged
 from tasks.core.records import WORD, Clusters, Ints, Longs, RecordTable, Release
-from tasks.core.redaction.published import NO_CLUSTER, PublishedSets
-from tasks.core.redaction.reading import ordered_terms
-from tasks.core.redaction.sharing import SharedClass, Unit, Words, absorb, share_words
-from tasks.core.redaction.timing import TimedRows, share_times
+from tasks.core.redaction.published import NO_CLUSTER, PublishedSets, ordered_terms
+from tasks.core.redaction.sharing import (
+    SharedClass,
+    TimedRows,
+    Unit,
+    Words,
+    absorb,
+    share_times,
+    share_words,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import AttributeSets, Floats, Ints, freeze
-from tasks.core.similarity.distances import BLOCK_ROWS, concept_distances
+from tasks.core.similarity.distances import concept_distances
 from tasks.core.taxonomy import Taxonomy
 
 
@@ -107,21 +108,26 @@ def concept_classes(
 
 
 def class_distances(
-    taxonomy: Taxonomy, left: Ints, right: Ints, *, inclusive: bool = False
+    taxonomy: Taxonomy,
+    left: Ints,
+    right: Ints,
+    *,
+    inclusive: bool = False,
+    concepts_per_part: int = PART_SIZES.concepts_per_part,
 ) -> NDArray[np.float32]:
-    """Eq. 1 between examples of classes, a block of rows at a time.
+    """Eq. 1 between examples of classes, so many rows at a time.
 
     Of a table that mirrors itself one half is computed. Nobody else is asked to help: for this
     process it takes as long to receive a distance as to compute it.
     """
     matrix = np.empty((len(left), len(right)), dtype=np.float32)
     alike = np.array_equal(left, right)
-    for start in range(0, len(left), BLOCK_ROWS):
-        rows, columns = slice(start, start + BLOCK_ROWS), slice(start if alike else 0, None)
-        block = concept_distances(taxonomy, left[rows], right[columns], inclusive=inclusive)
-        matrix[rows, columns] = block
+    for start in range(0, len(left), concepts_per_part):
+        rows, columns = slice(start, start + concepts_per_part), slice(start if alike else 0, None)
+        distances = concept_distances(taxonomy, left[rows], right[columns], inclusive=inclusive)
+        matrix[rows, columns] = distances
         if alike:
-            matrix[columns, rows] = block.T
+            matrix[columns, rows] = distances.T
     return matrix
 
 

@@ -9,8 +9,6 @@ from tasks.core.choices import Distance
 from tasks.core.records import Floats, Ints
 from tasks.core.taxonomy import Taxonomy
 
-BLOCK_ROWS = 1024
-
 
 def taxonomic_distance(shared: Floats, union: Floats) -> Floats:
     """Eq. 1 from |T(x) ∩ T(y)| and |T(x) ∪ T(y)|; 1 where neither concept has ancestors."""

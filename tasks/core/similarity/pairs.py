@@ -13,8 +13,9 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tasks.core.arrays import take_ragged
 from tasks.core.choices import Distance
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import AttributeSets, Flags, Floats, Ints, Longs, freeze
-from tasks.core.similarity.distances import BLOCK_ROWS, record_distances
+from tasks.core.similarity.distances import record_distances
 from tasks.core.starmap import Starmap, serial
 
 
@@ -63,12 +64,8 @@ class SetPairs:
         freeze(self)
 
 
-PAIRS_PER_SHARD: Final = 50_000_000
-"""Pairs of sets that are compared at a time: about a second of work, more if many share much."""
-
-MATCHES_PER_SHARD: Final = 250_000
-"""Pairs of sets, given one by one, that are matched at a time: about a second of work."""
-
+SETS_AT_A_TIME: Final = 1024
+"""Sets of a part that are held against all others at a time."""
 NO_PAIRS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
@@ -88,7 +85,8 @@ def least_set_pairs(
     distance: Distance,
     known: SetPairs | None = None,
     new: Longs | None = None,
-    run: Starmap = serial,
+    starmap: Starmap = serial,
+    pairs_per_part: int = PART_SIZES.pairs_per_part,
 ) -> SetPairs:
     """Algorithm 2 and Eq. 9 on distinct sets; a pair that shares nothing is no pair.
 
@@ -97,14 +95,15 @@ def least_set_pairs(
         similar: which values are similar, each to itself too.
         known: the least distant pairs of all but the `new` sets among each other: only pairs
             with a new set are compared, and counted.
-        run: who compares which rows does not matter.
+        starmap: who compares which sets does not matter.
+        pairs_per_part: pairs that are compared at a time.
     """
     every = np.arange(len(sets))
     given = (sets, similar.indptr, similar.indices, distance)
 
     def least(rows: Longs, columns: Longs) -> SetPairs:
-        shards = ((*given, *shard) for shard in _row_shards(rows, columns))
-        return _appended(list(run(_least_of_shard, shards)))
+        parts = ((*given, *part) for part in _parts_of_rows(rows, columns, pairs_per_part))
+        return _appended(list(starmap(_least_of_part, parts)))
 
     if known is None or new is None:
         return least(every, every)
@@ -112,24 +111,26 @@ def least_set_pairs(
     return _joined_least([known, with_new, with_old], with_new.compared + with_old.compared)
 
 
-def shards_of_pairs(count: int) -> int:
-    """How many shards it takes to compare so many sets with each other."""
-    return count * (count - 1) // 2 // PAIRS_PER_SHARD + 1
+def parts_of_pairs(count: int, pairs_per_part: int = PART_SIZES.pairs_per_part) -> int:
+    """How many parts it takes to compare so many sets with each other."""
+    return count * (count - 1) // 2 // pairs_per_part + 1
 
 
-def _row_shards(rows: Longs, columns: Longs) -> Iterator[tuple[Longs, Longs]]:
-    """Stretches of the rows, each with the columns behind its first row; both are ascending.
+def _parts_of_rows(
+    rows: Longs, columns: Longs, pairs_per_part: int
+) -> Iterator[tuple[Longs, Longs]]:
+    """Neighbouring rows, each with the columns behind its first row; both are ascending.
 
-    Early rows have more columns behind them: shards hold about as many pairs, not rows.
+    Early rows have more columns behind them: parts hold about as many pairs, not rows.
     """
     behind = np.searchsorted(columns, rows, side="right")
     before = np.cumsum(len(columns) - behind) - (len(columns) - behind)
-    starts = np.flatnonzero(np.diff(before // PAIRS_PER_SHARD, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff(before // pairs_per_part, prepend=-1)).tolist()
     for start, end in pairwise([*starts, len(rows)]):
         yield rows[start:end], columns[behind[start] :]
 
 
-def _least_of_shard(
+def _least_of_part(
     sets: AttributeSets,
     offsets: Ints,
     classes: Ints,
@@ -141,7 +142,7 @@ def _least_of_shard(
 
 
 def _similar(offsets: Ints, classes: Ints) -> sparse.csr_matrix:
-    """Which classes are similar, from compressed rows: a matrix is not sent to other processes."""
+    """Which classes are similar, from a ragged array: a matrix is not sent to other processes."""
     ones = np.ones(len(classes), dtype=np.float32)
     return sparse.csr_matrix((ones, classes, offsets), shape=(len(offsets) - 1,) * 2)
 
@@ -177,10 +178,10 @@ def _least_between(
     covered = (reach > 0).astype(np.float32)
     sides = _Sides(members[columns].T, covered[columns].T, columns)
     parts = []
-    for start in range(0, len(rows), BLOCK_ROWS):
-        block = rows[start : start + BLOCK_ROWS]
-        counts = _match_bounds(members[block], reach[block], covered[block], block, sides)
-        least = _least_of_block(sets, similar, counts, distance)
+    for start in range(0, len(rows), SETS_AT_A_TIME):
+        some = rows[start : start + SETS_AT_A_TIME]
+        counts = _match_bounds(members[some], reach[some], covered[some], some, sides)
+        least = _least_of_bounds(sets, similar, counts, distance)
         parts.append(SetPairs(*least, compared=len(counts.rows)))
     return _appended(parts)
 
@@ -245,13 +246,13 @@ def _upper(product: sparse.spmatrix, rows: Longs, columns: Longs) -> sparse.coo_
     )
 
 
-def _least_of_block(
+def _least_of_bounds(
     sets: AttributeSets,
     similar: sparse.csr_matrix,
     bounds: _MatchBounds,
     distance: Distance,
 ) -> tuple[Longs, Longs, Floats]:
-    """Settle the unsure pairs that may be least of their row, then take the least."""
+    """Count the matches of unsure pairs that may be least of their row, then take the least."""
     sizes = sets.sizes
     both = (sizes[bounds.rows] + sizes[bounds.columns]).astype(np.float64)
     shared = bounds.most.copy()
@@ -259,15 +260,15 @@ def _least_of_block(
     waiting = bounds.unsure.copy()
     while True:
         least = least_of_rows(bounds.rows, scores)
-        settle = np.flatnonzero(least & waiting)
-        if not len(settle):
+        unsettled = np.flatnonzero(least & waiting)
+        if not len(unsettled):
             return bounds.rows[least], bounds.columns[least], scores[least]
-        for pair in settle:
+        for pair in unsettled:
             left, right = sets.row(bounds.rows[pair]), sets.row(bounds.columns[pair])
             shared[pair] = _matching_size(similar, left, right)
-        waiting[settle] = False
-        fixed = both[settle] - shared[settle]
-        scores[settle] = record_distances(shared[settle], fixed, distance=distance)
+        waiting[unsettled] = False
+        fixed = both[unsettled] - shared[unsettled]
+        scores[unsettled] = record_distances(shared[unsettled], fixed, distance=distance)
 
 
 def _matching_size(similar: sparse.csr_matrix, left: Ints, right: Ints) -> int:
@@ -281,13 +282,15 @@ def paired_matches(
     similar: sparse.csr_matrix,
     left: Longs,
     right: Longs,
-    run: Starmap = serial,
+    *,
+    starmap: Starmap = serial,
+    matches_per_part: int = PART_SIZES.matches_per_part,
 ) -> Floats:
     """|∩| of Eq. 6 for the pairs (left[i], right[i]) of sets, shape (len(left),)."""
-    starts = range(0, len(left), MATCHES_PER_SHARD)
-    stretches = (slice(start, start + MATCHES_PER_SHARD) for start in starts)
-    shards = (_with_their_sets(sets, similar, left[own], right[own]) for own in stretches)
-    return np.concatenate([np.zeros(0), *run(_matches_of_shard, shards)])
+    starts = range(0, len(left), matches_per_part)
+    slices = (slice(start, start + matches_per_part) for start in starts)
+    parts = (_with_their_sets(sets, similar, left[own], right[own]) for own in slices)
+    return np.concatenate([np.zeros(0), *starmap(_matches_of_part, parts)])
 
 
 def _with_their_sets(
@@ -302,7 +305,7 @@ def _with_their_sets(
     return own, near.indptr, near.indices, places[: len(left)], places[len(left) :]
 
 
-def _matches_of_shard(
+def _matches_of_part(
     sets: AttributeSets, offsets: Ints, classes: Ints, left: Longs, right: Longs
 ) -> Floats:
     similar = _similar(offsets, classes)

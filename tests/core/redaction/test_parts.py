@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
@@ -10,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.generalisation.lineage import Lineage
-from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
+from tasks.core.generalisation.generalise import generalise
+from tasks.core.generalisation.members import Lineage, members_of
 from tasks.core.records import NO_TIME, WORD, Clusters, RecordTable, Release
 from tasks.core.redaction import parts
-from tasks.core.redaction.narrowing import narrowed, words_said
+from tasks.core.redaction.parts import narrowed, words_said
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -28,16 +26,22 @@ def as_a_whole(
     table: RecordTable, clusters: Clusters, taxonomy: Taxonomy, k: int, inclusive: bool
 ) -> Release:
     """The redaction of all clusters at once."""
-    sets = publish_sets(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
+    sets = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=inclusive)
     return redact_strictly(table, speaking, published, k=k)
 
 
 def in_parts(
-    table: RecordTable, clusters: Clusters, taxonomy: Taxonomy, k: int, inclusive: bool
+    table: RecordTable,
+    clusters: Clusters,
+    taxonomy: Taxonomy,
+    k: int,
+    inclusive: bool,
+    *,
+    size: int,
 ) -> Release:
-    own = parts.cut_into_parts(clusters.labels)
+    own = parts.cut_into_parts(clusters.labels, records_per_part=size)
     lineage = parts.lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     cuts = [parts.part_of(table, clusters.labels, each, lineage, taxonomy) for each in own]
     redacted = [parts.redact_part(part, taxonomy, k=k) for part in cuts]
@@ -72,14 +76,7 @@ def clustered(draw: st.DrawFn) -> tuple[Taxonomy, RecordTable, Clusters]:
     return taxonomy, table, Clusters(labels, chosen == -2, centroids)
 
 
-@pytest.fixture(scope="module", params=[1, 7, 20])
-def size(request: pytest.FixtureRequest) -> Iterator[int]:
-    """Of parts: one cluster each, or some."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "MOST_RECORDS", request.param)
-        yield request.param
-
-
+@pytest.mark.parametrize("size", [1, 7, 20], ids=["one cluster each", "some", "more"])
 @settings(max_examples=150)
 @given(clustered(), st.integers(1, 4), st.booleans())
 def test_parts_publish_what_the_whole_does(
@@ -87,7 +84,7 @@ def test_parts_publish_what_the_whole_does(
 ) -> None:
     taxonomy, table, clusters = case
     given_to = (table, clusters, taxonomy, k, inclusive)
-    assert differences(in_parts(*given_to), as_a_whole(*given_to)) == []
+    assert differences(in_parts(*given_to, size=size), as_a_whole(*given_to)) == []
 
 
 # What a part holds
@@ -154,13 +151,12 @@ def test_classes_of_a_part_keep_the_order_of_the_log() -> None:
     assert (smaller.examples.tolist(), smaller.above.tolist()) == ([2, 4], [0])
 
 
-def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tie_is_decided_as_in_the_whole_log() -> None:
     """Beside 1 it costs the first cluster the same to publish 3 or 4.
 
     The class that comes first is taken: that of 3, but for 2 in another part, which is in the
     class of 4.
     """
-    monkeypatch.setattr(parts, "MOST_RECORDS", 4)
     taxonomy = taxonomy_of([], [0], [3], [1], [3])
     sets = ([1], [3, 4], [2])
     rows: list[Row] = [(user, concepts, [], 0) for user in (1, 2) for concepts in sets]
@@ -171,8 +167,8 @@ def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -
         withheld=np.zeros(len(rows), dtype=np.bool_),
         centroids=np.zeros(2, dtype=np.int32),
     )
-    assert len(parts.cut_into_parts(clusters.labels)) == 2
-    release = in_parts(table, clusters, taxonomy, 2, inclusive=False)
+    assert len(parts.cut_into_parts(clusters.labels, records_per_part=4)) == 2
+    release = in_parts(table, clusters, taxonomy, 2, inclusive=False, size=4)
     assert differences(release, as_a_whole(table, clusters, taxonomy, 2, inclusive=False)) == []
     assert set(release.concepts[: release.concept_offsets[1]].tolist()) == {1, 4}
 
@@ -191,12 +187,11 @@ def test_a_tie_is_decided_as_in_the_whole_log(monkeypatch: pytest.MonkeyPatch) -
     ids=["no clusters", "one", "full", "a large one"],
 )
 def test_parts_are_as_many_whole_clusters_as_fit(
-    monkeypatch: pytest.MonkeyPatch, sizes: list[int], expected: list[list[int]]
+    sizes: list[int], expected: list[list[int]]
 ) -> None:
-    monkeypatch.setattr(parts, "MOST_RECORDS", 10)
     labels = np.repeat(np.arange(-1, len(sizes)), [4, *sizes]).astype(np.int32)
     mixed = np.random.default_rng(1).permutation(labels)
-    found = parts.cut_into_parts(mixed)
+    found = parts.cut_into_parts(mixed, records_per_part=10)
     assert [np.unique(mixed[records]).tolist() for records in found] == expected
     assert sorted(np.concatenate([*found, []]).tolist()) == np.flatnonzero(mixed >= 0).tolist()
     assert all((np.diff(records) > 0).all() for records in found)

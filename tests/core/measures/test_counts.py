@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.measures.figures import (
+from tasks.core.measures.counts import (
     MOST_POINTS,
     WIDEST_LINEAR,
     distributions,
@@ -15,7 +15,7 @@ from tasks.core.measures.figures import (
 )
 from tasks.core.records import QueryLog
 from tasks.core.taxonomy import build_taxonomy
-from tests.core.test_measures import one_cluster, publishing
+from tests.core.measures.test_information_loss import one_cluster, publishing
 from tests.random_logs import table_of
 
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.arrays import ragged_of
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import Members, members_of
-from tasks.core.generalisation.publish import publish_sets
-from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Ints, RecordTable
+from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
 from tests.oracles import concept_distance
 from tests.strategies import clustered, logs, mini_taxonomy
@@ -88,7 +88,7 @@ def test_no_worse_than_the_medoid_and_no_better_than_possible(
     case: tuple[Taxonomy, Members], inclusive: bool
 ) -> None:
     taxonomy, members = case
-    sets = publish_sets(members, taxonomy, inclusive=inclusive)
+    sets = generalise(members, taxonomy, inclusive=inclusive)
     for label in range(members.cluster_count):
         costs = partial(paid, taxonomy, members, label, inclusive=inclusive)
         chosen = published(sets, label)
@@ -109,7 +109,7 @@ def test_no_slot_can_be_dropped_or_given_to_a_members_concept(
     case: tuple[Taxonomy, Members], inclusive: bool
 ) -> None:
     taxonomy, members = case
-    sets = publish_sets(members, taxonomy, inclusive=inclusive)
+    sets = generalise(members, taxonomy, inclusive=inclusive)
     for label in range(members.cluster_count):
         costs = partial(paid, taxonomy, members, label, inclusive=inclusive)
         chosen = published(sets, label)
@@ -128,7 +128,7 @@ def test_close_to_the_best_set_on_the_whole() -> None:
         sizes = generator.integers(1, 4, size=5)
         drawn = [generator.choice(np.arange(1, 9), size, replace=False) for size in sizes]
         members = cluster(*(tuple(sorted(row.tolist())) for row in drawn))
-        found += paid(taxonomy, members, 0, published(publish_sets(members, taxonomy), 0))
+        found += paid(taxonomy, members, 0, published(generalise(members, taxonomy), 0))
         tried = small_sets(candidates(taxonomy, members, 0))
         best += min(paid(taxonomy, members, 0, concepts) for concepts in tried)
     assert found <= 1.02 * best
@@ -138,7 +138,7 @@ def test_close_to_the_best_set_on_the_whole() -> None:
 @given(clustered())
 def test_attributes_find_the_nearest_published(case: tuple[Taxonomy, Members]) -> None:
     taxonomy, members = case
-    sets = publish_sets(members, taxonomy)
+    sets = generalise(members, taxonomy)
     facing = ragged_of([sets[label] for label in members.labels.tolist()])
     found = nearest_values(taxonomy, (members.offsets, members.concepts), facing, inclusive=False)
     for place, label in enumerate(members.attribute_labels.tolist()):
@@ -160,8 +160,8 @@ def test_clusters_do_not_influence_each_other(
     taxonomy, members = case
     every = list(range(members.cluster_count))
     order = data.draw(st.permutations([*every, *every, 0]))
-    apart = publish_sets(members, taxonomy)
-    together = publish_sets(rearranged(members, order), taxonomy)
+    apart = generalise(members, taxonomy)
+    together = generalise(rearranged(members, order), taxonomy)
     assert [published(together, place) for place in range(len(order))] == [
         published(apart, label) for label in order
     ]
@@ -211,12 +211,12 @@ def test_members_are_the_sets_of_each_cluster(
 @pytest.mark.parametrize("inclusive", [False, True])
 def test_equal_members_publish_exactly_their_set(row: tuple[int, ...], inclusive: bool) -> None:
     members = cluster(row, row, counts=(3, 1))
-    sets = publish_sets(members, mini_taxonomy(), inclusive=inclusive)
+    sets = generalise(members, mini_taxonomy(), inclusive=inclusive)
     assert published(sets, 0) == list(row)
 
 
 def test_of_siblings_the_most_frequent_is_published() -> None:
-    sets = publish_sets(cluster((5,), (6,), (7,), counts=(1, 3, 2)), mini_taxonomy())
+    sets = generalise(cluster((5,), (6,), (7,), counts=(1, 3, 2)), mini_taxonomy())
     assert published(sets, 0) == [6]
 
 
@@ -225,12 +225,12 @@ def test_a_name_is_true_of_what_it_stands_for() -> None:
     parents: list[list[int]] = [[], [0], [1], [1], [2]]
     names = [f"c{concept}.n.01" for concept in range(len(parents))]
     taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="uncle")
-    assert published(publish_sets(cluster((3, 4), counts=(9,)), taxonomy), 0) == [3, 4]
+    assert published(generalise(cluster((3, 4), counts=(9,)), taxonomy), 0) == [3, 4]
 
 
 def test_a_rare_slot_is_dropped() -> None:
     """Keeping 8 would make it up for nine records to save it for one."""
-    sets = publish_sets(cluster((5,), (5, 8), counts=(9, 1)), mini_taxonomy())
+    sets = generalise(cluster((5,), (5, 8), counts=(9, 1)), mini_taxonomy())
     assert published(sets, 0) == [5]
 
 
@@ -239,7 +239,7 @@ def test_a_common_branch_node_stands_for_scattered_members() -> None:
     parents: list[list[int]] = [[], [0], [1], [2], [3], [3], [3], [4], [5], [6], [7], [8], [9]]
     names = [f"c{concept}.n.01" for concept in range(len(parents))]
     taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="fan")
-    sets = publish_sets(cluster((10,), (11,), (12,)), taxonomy)
+    sets = generalise(cluster((10,), (11,), (12,)), taxonomy)
     assert published(sets, 0) == [4]
 
 
@@ -247,9 +247,9 @@ def test_weights_count() -> None:
     """An attribute that stands for five mentions outweighs four records of another."""
     light = cluster((5,), (8,), counts=(4, 1))
     heavy = replace(light, weights=np.array([4.0, 30.0]))
-    assert published(publish_sets(light, mini_taxonomy()), 0) == [5]
-    assert 8 in published(publish_sets(heavy, mini_taxonomy()), 0)
+    assert published(generalise(light, mini_taxonomy()), 0) == [5]
+    assert 8 in published(generalise(heavy, mini_taxonomy()), 0)
 
 
 def test_no_clusters() -> None:
-    assert publish_sets(cluster(), mini_taxonomy()) == []
+    assert generalise(cluster(), mini_taxonomy()) == []

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.detection.topics import TopicMap
-from tasks.core.measures.quality import cluster_cohesion, information_loss, summarise_cohesion
+from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
+from tasks.core.measures.information_loss import information_loss
 from tasks.core.records import Clusters, RecordTable, Release
-from tasks.core.redaction.variants import publish_each
+from tasks.core.redaction.by_record import publish_each
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests import oracles

@@ -1,4 +1,4 @@
-"""What a release costs: cohesion (Eq. 10) and information loss (Eq. 11–13) (paper §4.1)."""
+"""Information loss: what a release costs its records (paper §4.1, Eq. 11–13)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
-from typing import Final
 
 import numpy as np
-from scipy import sparse
 
-from tasks.core.arrays import take_ragged
-from tasks.core.choices import Distance
+from tasks.core.arrays import Ragged, take_ragged
 from tasks.core.detection.topics import TopicMap
-from tasks.core.measures.losses import row_losses
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import (
-    AttributeSets,
-    Clusters,
     Floats,
     Ints,
     Longs,
@@ -25,15 +20,8 @@ from tasks.core.records import (
     Release,
     freeze,
 )
-from tasks.core.similarity.distances import record_distances
-from tasks.core.similarity.pairs import paired_matches
-from tasks.core.starmap import Starmap, serial
+from tasks.core.similarity.nearest import row_losses
 from tasks.core.taxonomy import Taxonomy
-
-LOW_COHESION = 0.45
-"""The paper counts clusters below this (Figure 4)."""
-ROWS_PER_SHARD: Final = 500_000
-"""Different rows, before and after, whose loss is measured at a time: about a second of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,56 +33,12 @@ class InformationLoss:
     by_topic: dict[str, float]
 
 
-def cluster_cohesion(
-    table: RecordTable,
-    clusters: Clusters,
-    sets: AttributeSets,
-    similar: sparse.csr_matrix,
-    *,
-    distance: Distance,
-    run: Starmap = serial,
-) -> Floats:
-    """Eq. 10 for each cluster: root of the mean distance to its centroid; alone: 0.
-
-    Args:
-        sets: the table's sets as rows of `similar`.
-    """
-    members = np.flatnonzero(clusters.labels >= 0)
-    labels = clusters.labels[members]
-    own = table.set_of[members].astype(np.int64)
-    centre = table.set_of[clusters.centroids][labels].astype(np.int64)
-    distinct, inverse = np.unique(np.stack([own, centre], 1), axis=0, return_inverse=True)
-    shared = paired_matches(sets, similar, distinct[:, 0], distinct[:, 1], run)
-    both = sets.sizes[distinct].sum(axis=1).astype(np.float64)
-    distances = record_distances(shared, both - shared, distance=distance)[inverse.ravel()]
-    # The centroid itself does not count.
-    distances[np.isin(members, clusters.centroids)] = 0.0
-    totals = np.bincount(labels, distances, minlength=clusters.count)
-    others = np.bincount(labels, minlength=clusters.count) - 1
-    return np.sqrt(totals / np.maximum(others, 1))
-
-
-def summarise_cohesion(cohesion: Floats, sizes: Longs) -> dict[str, float]:
-    """The figures of Figure 4, counted by clusters and by records."""
-    low = cohesion < LOW_COHESION
-    q25, median, q75 = np.quantile(cohesion, [0.25, 0.5, 0.75]) if len(cohesion) else (0, 0, 0)
-    records = max(1, int(sizes.sum()))
-    return {
-        "q25": float(q25),
-        "median": float(median),
-        "q75": float(q75),
-        "clusters_below_0_45": float(low.mean()) if len(low) else 0.0,
-        "records_below_0_45": float(sizes[low].sum() / records),
-        "record_weighted": float((cohesion * sizes).sum() / records),
-    }
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownRows:
     """What some records held and what stands for it in a release.
 
     Attributes:
-        offsets, attributes: of each row, as compressed rows.
+        offsets, attributes: of each row, as ragged arrays.
         weights: mentions that each attribute stands for, over all records of the row.
         published_offsets, published: the concepts of each published row; a withheld one has none.
         counts: records of each row.
@@ -142,6 +86,7 @@ def information_loss(
     topics: TopicMap,
     *,
     inclusive: bool,
+    rows_per_part: int = PART_SIZES.rows_per_part,
 ) -> InformationLoss:
     """Eq. 11–13 over all records with attributes, published or withheld.
 
@@ -153,20 +98,22 @@ def information_loss(
     """
     sums = (
         loss_sums(rows, centre, taxonomy, topics, inclusive=inclusive)
-        for rows in shown_rows(table, release)
+        for rows in shown_rows(table, release, rows_per_part=rows_per_part)
     )
     return loss_of(sums, topics)
 
 
-def shown_rows(table: RecordTable, release: Release) -> Iterator[ShownRows]:
+def shown_rows(
+    table: RecordTable, release: Release, *, rows_per_part: int = PART_SIZES.rows_per_part
+) -> Iterator[ShownRows]:
     """The different rows of all records with attributes, so many at a time."""
     records = np.flatnonzero(table.set_of >= 0)
     pairs = np.stack([table.form_of[records], release.class_of[records]], axis=1)
     distinct, counts = np.unique(pairs.astype(np.int64), axis=0, return_counts=True)
-    # A log without attributes has one shard without rows.
-    for start in range(0, max(1, len(distinct)), ROWS_PER_SHARD):
-        forms, classes = distinct[start : start + ROWS_PER_SHARD].T
-        own = counts[start : start + ROWS_PER_SHARD]
+    # A log without attributes has one part without rows.
+    for start in range(0, max(1, len(distinct)), rows_per_part):
+        forms, classes = distinct[start : start + rows_per_part].T
+        own = counts[start : start + rows_per_part]
         offsets, attributes, weights = form_attributes(table, forms)
         weights = weights * np.repeat(own, np.diff(offsets))
         yield ShownRows(offsets, attributes, weights, *_published(release, classes), own)
@@ -196,7 +143,7 @@ def loss_sums(
 
 
 def loss_of(parts: Iterable[LossSums], topics: TopicMap) -> InformationLoss:
-    """Eq. 11 from the sums of all shards, by topic for each that occurs; the rest is ``other``."""
+    """Eq. 11 from the sums of all parts, by topic for each that occurs; the rest is ``other``."""
     sums = reduce(add, parts)
     by_topic = zip([*topics.names, "other"], sums.topic_error, sums.topic_spread, strict=True)
     return InformationLoss(
@@ -218,7 +165,7 @@ def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floa
     return offsets, table.forms.attributes[places], weights
 
 
-def _published(release: Release, classes: Longs) -> tuple[Longs, Ints]:
+def _published(release: Release, classes: Longs) -> Ragged:
     """Published concepts of each class; class -1, a withheld record, publishes none."""
     padded = np.append(release.concept_offsets, release.concept_offsets[-1])
     rows = np.where(classes >= 0, classes, len(padded) - 2)
@@ -226,5 +173,5 @@ def _published(release: Release, classes: Longs) -> tuple[Longs, Ints]:
     return offsets, release.concepts[places]
 
 
-def _repeated(values: Ints, times: int) -> tuple[Longs, Ints]:
+def _repeated(values: Ints, times: int) -> Ragged:
     return np.arange(times + 1, dtype=np.int64) * len(values), np.tile(values, times)

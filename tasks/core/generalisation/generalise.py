@@ -2,7 +2,7 @@
 
 Candidates are the members' concepts and the ancestors that several of them have in common: a
 centroid value where members are similar, a node of their common branch where they are not. From
-the cluster's medoid, slots are added, dropped and replaced while that lowers what the records
+the cluster's medoid, concepts are added, dropped and replaced while that lowers what the records
 lose plus what is made up (Eq. 12 in both directions). Measured, other starts end within 0.01 %.
 """
 
@@ -13,49 +13,50 @@ from functools import partial
 import numpy as np
 
 from tasks.core.arrays import split_ragged, sums_by, take_ragged
-from tasks.core.generalisation.candidates import (
+from tasks.core.generalisation.members import Lineage, Members
+from tasks.core.generalisation.search import (
+    SAVING,
     Batch,
+    CandidateCosts,
     Candidates,
     Entries,
-    batch_choices,
+    batch_costs,
     batches,
     gather_candidates,
     gather_entries,
     marks_of,
+    search_candidates,
 )
-from tasks.core.generalisation.lineage import Lineage
-from tasks.core.generalisation.members import Members
-from tasks.core.generalisation.search import SAVING, SlotChoices, search_slots
-from tasks.core.measures.losses import nearest_values
 from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import Taxonomy
 
 MOST_MEDOIDS = 16
 """The medoid is looked for among so many of the most frequent members."""
 
 
-def publish_sets(members: Members, taxonomy: Taxonomy, *, inclusive: bool = False) -> list[Ints]:
+def generalise(members: Members, taxonomy: Taxonomy, *, inclusive: bool = False) -> list[Ints]:
     """For each cluster the set that costs its records least, as far as the search sees.
 
     Returns:
         The published concepts of each cluster, ascending.
     """
-    return publish_along(
+    return generalise_along(
         Lineage.of(members.concepts, taxonomy, inclusive=inclusive), members, taxonomy
     )
 
 
-def publish_along(lineage: Lineage, members: Members, taxonomy: Taxonomy) -> list[Ints]:
+def generalise_along(lineage: Lineage, members: Members, taxonomy: Taxonomy) -> list[Ints]:
     """The same, if the lineage of the members' concepts is known."""
     entries = gather_entries(members, lineage.class_of(members.concepts), len(lineage))
     candidates = gather_candidates(entries, *_common_ancestors(entries, lineage))
     chosen = np.zeros(len(candidates.classes), dtype=np.bool_)
     for batch in batches(entries, candidates):
-        choices = batch_choices(
+        choices = batch_costs(
             members, entries, candidates, batch, partial(lineage.squares, taxonomy)
         )
         start = _medoid_marks(choices, members, entries, candidates, batch)
-        marks = search_slots(choices, start)
+        marks = search_candidates(choices, start)
         real = batch.candidates >= 0
         chosen[batch.candidates[real]] = marks[real]
     return split_ragged(*_named(members, candidates, chosen, lineage, taxonomy))
@@ -80,7 +81,7 @@ def _common_ancestors(entries: Entries, lineage: Lineage) -> tuple[Longs, Longs,
 
 
 def _medoid_marks(
-    choices: SlotChoices,
+    choices: CandidateCosts,
     members: Members,
     entries: Entries,
     candidates: Candidates,
@@ -112,22 +113,22 @@ def _named(
     """
     offsets = np.concatenate(([0], np.cumsum(chosen)))[candidates.offsets]
     classes = candidates.classes[chosen]
-    slots_of_members, places = take_ragged(offsets, members.labels)
+    member_offsets, places = take_ragged(offsets, members.labels)
     stands_for = nearest_values(
         taxonomy,
         (members.offsets, members.concepts),
-        (slots_of_members, lineage.examples[classes[places]]),
+        (member_offsets, lineage.examples[classes[places]]),
         inclusive=lineage.inclusive,
     )
     attribute, above = _at_or_above(members.concepts, taxonomy)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    slot_keys = labels * len(lineage) + classes
+    chosen_keys = labels * len(lineage) + classes
     keys = members.attribute_labels[attribute] * len(lineage) + lineage.class_of(above)
-    held = np.isin(keys, slot_keys)
+    held = np.isin(keys, chosen_keys)
     attribute, above, keys = attribute[held], above[held], keys[held]
-    slots = np.searchsorted(slot_keys, keys)
-    own = stands_for[attribute] == lineage.examples[classes[slots]]
-    names = _heaviest_names(slots, above, own * members.weights[attribute], len(taxonomy))
+    published = np.searchsorted(chosen_keys, keys)
+    own = stands_for[attribute] == lineage.examples[classes[published]]
+    names = _heaviest_names(published, above, own * members.weights[attribute], len(taxonomy))
     order = np.lexsort((names, labels))
     return offsets, names[order]
 
@@ -140,9 +141,9 @@ def _at_or_above(concepts: Ints, taxonomy: Taxonomy) -> tuple[Longs, Ints]:
     return np.concatenate([every, owner]), np.concatenate([concepts, taxonomy.ancestors[places]])
 
 
-def _heaviest_names(slots: Longs, names: Ints, weights: Floats, width: int) -> Ints:
-    """For each slot 0, 1, … the name of greatest total weight, ties by name."""
-    keys, inverse = np.unique(slots * width + names, return_inverse=True)
+def _heaviest_names(published: Longs, names: Ints, weights: Floats, width: int) -> Ints:
+    """For each published class 0, 1, … the name of greatest total weight, ties by name."""
+    keys, inverse = np.unique(published * width + names, return_inverse=True)
     totals = sums_by(inverse, weights, len(keys))
     order = np.lexsort((keys, -totals, keys // width))
     first = np.unique(keys[order] // width, return_index=True)[1]

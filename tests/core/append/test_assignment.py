@@ -11,17 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.append import fits as fits_module
+from tasks.core.append.assignment import Assignment, assign
 from tasks.core.append.fits import find_fits
-from tasks.core.append.intersection import PublishedRecords, intersection_risk
-from tasks.core.append.redact import KAnonymous, clusters_in_use, redact_pool
-from tasks.core.append.settle import Settlement, settle
+from tasks.core.append.redaction import KAnonymous, clusters_in_use, redact_pool
 from tasks.core.arrays import split_ragged
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
+from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.records import Clusters, Ints, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy
-from tests.append_oracle import graded_cost, slow_settle
+from tests.append_oracle import graded_cost, slow_assign
 from tests.random_logs import table_of, tables
 from tests.strategies import Row, mini_taxonomy
 
@@ -38,8 +37,8 @@ class Case(NamedTuple):
     k: int
     l: int  # noqa: E741
 
-    def settled(self) -> Settlement:
-        return settle(
+    def assigned(self) -> Assignment:
+        return assign(
             self.table,
             self.clusters,
             self.rows,
@@ -76,7 +75,7 @@ def case_of(
     )
     rows: list[Ints] = []
     if clusters.count:
-        rows = publish_sets(members_of(table, dense), taxonomy, inclusive=inclusive)
+        rows = generalise(members_of(table, dense), taxonomy, inclusive=inclusive)
     old = [np.array(sorted(row), dtype=np.int32) for row in published]
     return Case(taxonomy, table, clusters, rows, old, inclusive, k, l)
 
@@ -113,53 +112,51 @@ def members(labels: Ints) -> dict[int, list[int]]:
 @settings(max_examples=300)
 @given(cases())
 def test_every_cluster_of_a_release_holds_by_itself(case: Case) -> None:
-    settled = case.settled()
-    for label, records in members(settled.labels).items():
+    assigned = case.assigned()
+    for label, records in members(assigned.labels).items():
         assert len(set(case.table.users[records].tolist())) >= case.k
         assert len(set(case.table.set_of[records].tolist())) >= case.l
-        assert len(settled.rows[label])
+        assert len(assigned.rows[label])
         for record in records:
             own = case.table.sets.sizes[case.table.set_of[record]]
-            assert case.cost(record, settled.rows[label]) < own
+            assert case.cost(record, assigned.rows[label]) < own
 
 
 @settings(max_examples=300)
 @given(cases())
 def test_nobody_is_lost_and_nothing_published_changes(case: Case) -> None:
-    settled = case.settled()
+    assigned = case.assigned()
     holding = case.table.set_of >= 0
-    assert ((settled.labels >= 0) ^ settled.waiting)[holding].all()
-    assert not (settled.waiting | (settled.labels >= 0))[~holding].any()
+    assert ((assigned.labels >= 0) ^ assigned.waiting)[holding].all()
+    assert not (assigned.waiting | (assigned.labels >= 0))[~holding].any()
     old = [row.tolist() for row in case.published]
-    assert [row.tolist() for row in settled.rows[: settled.known]] == old
-    assert settled.known == len(old)
-    assert not any(row.tolist() in old for row in settled.new_rows)
+    assert [row.tolist() for row in assigned.rows[: assigned.known]] == old
+    assert assigned.known == len(old)
+    assert not any(row.tolist() in old for row in assigned.new_rows)
 
 
 @settings(max_examples=300)
 @given(cases())
 def test_new_clusters_publish_what_suits_those_who_are_left(case: Case) -> None:
-    settled = case.settled()
-    fresh = [int(label) for label in settled.labels if label >= settled.known]
-    count = len(settled.new_rows)
-    assert sorted(set(fresh)) == list(range(settled.known, settled.known + count))
-    by_set = case.table.set_of[settled.labels >= settled.known]
-    first = [int(by_set[fresh.index(settled.known + number)]) for number in range(count)]
+    assigned = case.assigned()
+    fresh = [int(label) for label in assigned.labels if label >= assigned.known]
+    count = len(assigned.new_rows)
+    assert sorted(set(fresh)) == list(range(assigned.known, assigned.known + count))
+    by_set = case.table.set_of[assigned.labels >= assigned.known]
+    first = [int(by_set[fresh.index(assigned.known + number)]) for number in range(count)]
     assert first == sorted(first)
     if count:
-        labels = np.where(settled.labels >= 0, settled.labels - settled.known, -1)
+        labels = np.where(assigned.labels >= 0, assigned.labels - assigned.known, -1)
         labels = np.maximum(labels, -1).astype(np.int32)
-        found = publish_sets(
-            members_of(case.table, labels), case.taxonomy, inclusive=case.inclusive
-        )
-        assert [row.tolist() for row in found] == [row.tolist() for row in settled.new_rows]
+        found = generalise(members_of(case.table, labels), case.taxonomy, inclusive=case.inclusive)
+        assert [row.tolist() for row in found] == [row.tolist() for row in assigned.new_rows]
 
 
 @settings(max_examples=500)
 @given(cases())
 def test_settling_equals_the_oracle(case: Case) -> None:
-    settled = case.settled()
-    labels, rows = slow_settle(
+    assigned = case.assigned()
+    labels, rows = slow_assign(
         case.table,
         case.clusters,
         case.rows,
@@ -169,17 +166,20 @@ def test_settling_equals_the_oracle(case: Case) -> None:
         k=case.k,
         l=case.l,
     )
-    assert settled.labels.tolist() == labels
-    assert [row.tolist() for row in settled.new_rows] == rows
+    assert assigned.labels.tolist() == labels
+    assert [row.tolist() for row in assigned.new_rows] == rows
 
 
 @settings(max_examples=300)
 @given(cases(), st.integers(1, 3))
-def test_fits_equal_the_oracle(case: Case, block: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fits_module, "BLOCK_SETS", block)
-        patch.setattr(fits_module, "BLOCK_TARGETS", block)
-        found = find_fits(case.table.sets, case.published, case.taxonomy, inclusive=case.inclusive)
+def test_fits_equal_the_oracle(case: Case, size: int) -> None:
+    found = find_fits(
+        case.table.sets,
+        case.published,
+        case.taxonomy,
+        inclusive=case.inclusive,
+        table_sizes=(size, size),
+    )
     old = [row.tolist() for row in case.published]
     for own in range(len(case.table.sets)):
         row = case.table.sets.row(own).tolist()
@@ -195,14 +195,13 @@ def test_fits_equal_the_oracle(case: Case, block: int) -> None:
         assert found.costs[part].tolist() == pytest.approx([cost for cost, _ in expected])
 
 
-def test_only_the_nearest_fits_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_nearest_fits_are_kept() -> None:
     taxonomy, table = pool([(0, [5]), (1, [8])])
     old = [np.array([concept], dtype=np.int32) for concept in (6, 5, 7, 3)]
     # Itself, then the node above, then its neighbours below that node in their order.
     every = find_fits(table.sets, old, taxonomy, inclusive=True)
     assert every.targets[: every.offsets[1]].tolist() == [1, 3, 0, 2]
-    monkeypatch.setattr(fits_module, "MOST_FITS", 2)
-    nearest = find_fits(table.sets, old, taxonomy, inclusive=True)
+    nearest = find_fits(table.sets, old, taxonomy, inclusive=True, most_fits=2)
     assert nearest.targets[: nearest.offsets[1]].tolist() == [1, 3]
 
 
@@ -224,7 +223,7 @@ def example(
     taxonomy, table = pool(held)
     return (
         case_of(taxonomy, table, labels, published, k=k, l=l, inclusive=True)
-        .settled()
+        .assigned()
         .labels.tolist()
     )
 
@@ -264,9 +263,9 @@ def test_what_is_left_of_a_cluster_is_published_anew() -> None:
     taxonomy, table = pool(held)
     case = case_of(taxonomy, table, [0] * 6, [[6, 8], [5]], k=2, inclusive=True)
     assert [row.tolist() for row in case.rows] == [[6]]
-    assert case.settled().labels.tolist() == [1, 1, 2, 2, 2, 2]
+    assert case.assigned().labels.tolist() == [1, 1, 2, 2, 2, 2]
     loose = case._replace(rows=[np.array([3], dtype=np.int32)])
-    assert [row.tolist() for row in loose.settled().new_rows] == [[6]]
+    assert [row.tolist() for row in loose.assigned().new_rows] == [[6]]
 
 
 def test_a_cluster_that_says_nothing_waits() -> None:
@@ -274,9 +273,9 @@ def test_a_cluster_that_says_nothing_waits() -> None:
     taxonomy, table = pool(held)
     case = case_of(taxonomy, table, [0, 0, 0, 0], [], k=4, inclusive=True)
     silent = case._replace(rows=[np.zeros(0, dtype=np.int32)])
-    settled = silent.settled()
-    assert settled.waiting.all()
-    assert settled.new_rows == ()
+    assigned = silent.assigned()
+    assert assigned.waiting.all()
+    assert assigned.new_rows == ()
 
 
 @given(cases(), st.randoms(use_true_random=False))
@@ -290,25 +289,25 @@ def test_the_numbers_of_clusters_and_users_do_not_matter(case: Case, dice: objec
         ),
         rows=[case.rows[order.index(label)] for label in range(len(order))],
     )
-    settled, again = case.settled(), renamed.settled()
+    assigned, again = case.assigned(), renamed.assigned()
     if len(np.unique(case.table.set_of[case.clusters.labels >= 0])) == len(
         {(s, n) for s, n in zip(case.table.set_of, case.clusters.labels, strict=True) if n >= 0}
     ):
-        assert settled.labels.tolist() == again.labels.tolist()
-    assert settled.waiting.tolist() == again.waiting.tolist()
+        assert assigned.labels.tolist() == again.labels.tolist()
+    assert assigned.waiting.tolist() == again.waiting.tolist()
 
 
-def redacted(case: Case, guarantee: KAnonymous) -> tuple[Settlement, Release]:
-    settled = case.settled()
+def redacted(case: Case, guarantee: KAnonymous) -> tuple[Assignment, Release]:
+    assigned = case.assigned()
     release = redact_pool(
         case.table,
-        settled,
+        assigned,
         case.taxonomy,
         inclusive=case.inclusive,
         guarantee=guarantee,
         k=case.k,
     )
-    return settled, release
+    return assigned, release
 
 
 @settings(max_examples=200)
@@ -316,19 +315,19 @@ def redacted(case: Case, guarantee: KAnonymous) -> tuple[Settlement, Release]:
 def test_a_release_publishes_the_settled_and_nobody_who_waits(
     case: Case, guarantee: KAnonymous
 ) -> None:
-    settled, release = redacted(case, guarantee)
-    assert release.published[settled.labels >= 0].all()
-    assert not release.published[settled.waiting].any()
+    assigned, release = redacted(case, guarantee)
+    assert release.published[assigned.labels >= 0].all()
+    assert not release.published[assigned.waiting].any()
     concepts = split_ragged(release.concept_offsets, release.concepts)
     for place, records in members(release.class_of).items():
         label = int(release.clusters[place])
-        assert (settled.labels[records] == label).all()
-        assert concepts[place].tolist() == (settled.rows[label].tolist() if label >= 0 else [])
+        assert (assigned.labels[records] == label).all()
+        assert concepts[place].tolist() == (assigned.rows[label].tolist() if label >= 0 else [])
         if guarantee == "strict":
             assert len(set(case.table.users[records].tolist())) >= case.k
-    clusters, numbers = clusters_in_use(settled)
-    assert np.append(numbers, -1)[clusters.labels].tolist() == settled.labels.tolist()
-    assert clusters.withheld.tolist() == settled.waiting.tolist()
+    clusters, numbers = clusters_in_use(assigned)
+    assert np.append(numbers, -1)[clusters.labels].tolist() == assigned.labels.tolist()
+    assert clusters.withheld.tolist() == assigned.waiting.tolist()
 
 
 RECORDS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), st.integers(0, 5)))
@@ -351,11 +350,12 @@ def test_intersection_risk_equals_counting(
         for i in first
         if i in second and first[i][0] >= 0 and second[i][1] >= 0
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tasks.core.append.intersection.MOST_PEOPLE", most)
-        found = intersection_risk(
-            published_records(first, list(first), 0), published_records(second, shuffled, 1), k=k
-        )
+    found = intersection_risk(
+        published_records(first, list(first), 0),
+        published_records(second, shuffled, 1),
+        k=k,
+        most_people=most,
+    )
     assert found.records == len(left)
     assert found.least == min(left, default=0)
     assert found.mean == pytest.approx(float(np.mean(left)) if left else 0.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.measures.random_clusters import PERMUTATIONS, Scene, compare_with_random
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.test_measures import one_cluster
+from tests.core.measures.test_information_loss import one_cluster
 from tests.random_logs import table_of, tables
 
 BRANCHES = 6

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tasks.adapters.wordnet import WordNet
-from tasks.core.append.intersection import PublishedRecords, intersection_risk
-from tasks.core.append.redact import KAnonymous
+from tasks.core.append.redaction import KAnonymous
+from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.verification.evidence import ReadBack, classify
 from tests.editions import Edition, Log, generated_log
 

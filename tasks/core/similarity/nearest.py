@@ -1,4 +1,6 @@
-"""What each record loses and what is made up when a set is published for it (Eq. 11–13)."""
+"""The nearest concepts of paired sets: what is lost and what is made up if one set is published for
+the other (Eq. 11–13).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import take_ragged
+from tasks.core.arrays import Ragged, take_ragged
 from tasks.core.records import Floats, Ints, Longs, freeze
 from tasks.core.similarity.distances import paired_distances
 from tasks.core.taxonomy import Taxonomy
@@ -32,8 +34,8 @@ class RowLosses:
 
 def row_losses(
     taxonomy: Taxonomy,
-    left: tuple[Longs, Ints],
-    right: tuple[Longs, Ints],
+    left: Ragged,
+    right: Ragged,
     *,
     inclusive: bool,
 ) -> RowLosses:
@@ -53,8 +55,8 @@ def row_losses(
 
 def nearest_values(
     taxonomy: Taxonomy,
-    left: tuple[Longs, Ints],
-    right: tuple[Longs, Ints],
+    left: Ragged,
+    right: Ragged,
     *,
     inclusive: bool,
 ) -> Ints:

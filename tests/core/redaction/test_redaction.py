@@ -13,15 +13,15 @@ from tasks.core.arrays import split_ragged
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
 from tasks.core.clustering.problem import Problem, clusters_of, problem_of
+from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.generalisation.publish import publish_sets
 from tasks.core.measures.risk import linkage_risk
 from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release, cut_times
+from tasks.core.redaction.by_record import redact_by_terms
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
+from tasks.core.redaction.sharing import share_times
 from tasks.core.redaction.strict import redact_strictly
-from tasks.core.redaction.terms import redact_by_terms
-from tasks.core.redaction.timing import share_times
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
@@ -68,7 +68,7 @@ def redacted(
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
     problem = problem_of(table, distances, taxonomy, k=k, l=1)
     clusters = clusters_of(table, method(problem), problem)
-    sets = publish_sets(members_of(table, clusters.labels), taxonomy)
+    sets = generalise(members_of(table, clusters.labels), taxonomy)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=False)
     return speaking, redaction(table, speaking, published, k=k)
