@@ -80,3 +80,18 @@ def tables(
     )
     rows = draw(st.lists(row, min_size=least, max_size=most))
     return taxonomy, table_of(taxonomy, rows, threshold=threshold)
+
+
+def noun_rows(
+    taxonomy: Taxonomy, generator: np.random.Generator, *, records: int, users: int, most_nouns: int
+) -> list[tuple[int, list[int], list[str], int]]:
+    """Records of one to so many of 600 nouns each, a few of them frequent."""
+    nouns = [i for i, name in enumerate(taxonomy.names) if ".n.01" in name]
+    vocabulary = generator.permutation(nouns)[:600]
+    shares = 1.0 / (np.arange(600) + 8)
+    rows: list[tuple[int, list[int], list[str], int]] = []
+    for _ in range(records):
+        size = int(generator.integers(1, most_nouns + 1))
+        drawn = generator.choice(vocabulary, size, replace=False, p=shares / shares.sum())
+        rows.append((int(generator.integers(users)), drawn.tolist(), [], 0))
+    return rows

@@ -139,7 +139,7 @@ class SlowRedaction:
     def by_terms(self, k: int) -> list[Row]:
         users: dict[int, set[int]] = defaultdict(set)
         variants: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        for record in np.flatnonzero(~self.clusters.withheld).tolist():
+        for record in np.flatnonzero(~self.clusters.suppressed).tolist():
             form, label = self.forms[record], int(self.clusters.labels[record])
             variants[form, label, cut(self.times[record], TIME_DAY)].append(record)
             for term, _ in self._said(form, label):
@@ -160,7 +160,7 @@ class SlowRedaction:
     def _shared(self, label: int, k: int) -> list[tuple[SharedClass, list[int]]]:
         """Classes of words of a cluster, each with its records."""
         held: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for record in np.flatnonzero((self.clusters.labels == label) & ~self.clusters.withheld):
+        for record in np.flatnonzero((self.clusters.labels == label) & ~self.clusters.suppressed):
             held[self.forms[record], self.users[record]].append(int(record))
         units = [
             Unit(key, user, tuple(dict.fromkeys(t for t, _ in self._said(form, NO_CLUSTER))))

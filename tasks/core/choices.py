@@ -17,4 +17,4 @@ Guarantee = Literal["strict", "terms", "paper"]
 """What a release promises."""
 
 Runner = Literal["local", "dask"]
-"""Where shards run: in processes of this machine, or on Dask."""
+"""Where parts of a run are done: in processes of this machine, or on Dask."""

@@ -41,7 +41,7 @@ def _encoded(part: Any) -> bytes:
 
 
 def row_keys(offsets: Longs, values: Ints, secret: bytes) -> Keys:
-    """A name for the content of each of some compressed rows, the same in every log."""
+    """A name for the content of each row of a ragged array, the same in every log."""
     content, width = values.tobytes(), values.itemsize
     return byte_keys(
         (content[a * width : b * width] for a, b in pairwise(offsets.tolist())), secret

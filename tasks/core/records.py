@@ -133,7 +133,7 @@ class QueryForms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeSets:
-    """The distinct attribute sets of a log in ascending order, as compressed rows."""
+    """The distinct attribute sets of a log in ascending order, as a ragged array."""
 
     offsets: Longs
     concepts: Ints
@@ -199,13 +199,13 @@ class Clusters:
     """A partition of the records that hold attributes.
 
     Attributes:
-        labels: cluster of each record, or -1 for one without attributes or withheld, shape (n,).
-        withheld: records set aside because no cluster of >= k people took them, shape (n,).
+        labels: cluster of each record, or -1 for one without attributes or suppressed, shape (n,).
+        suppressed: records set aside because no cluster of >= k people took them, shape (n,).
         centroids: the record that stands for each cluster, or -1 if its method has none.
     """
 
     labels: Ints
-    withheld: Flags
+    suppressed: Flags
     centroids: Ints
 
     def __post_init__(self) -> None:
@@ -222,10 +222,10 @@ TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """What is published: classes of records that publish the same row.
+    """What is published: equivalence classes, each of records that publish the same row.
 
     Attributes:
-        class_of: class of each record, or -1 for a withheld one, shape (n,).
+        class_of: equivalence class of each record, or -1 for a suppressed one, shape (n,).
         term_offsets, terms: the words of each class's query, in order: an index into
             RecordTable.words, or, if negative, -1 - concept.
         concept_offsets, concepts: the published concepts of each class, ascending.

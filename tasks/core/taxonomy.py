@@ -24,7 +24,7 @@ class Taxonomy:
     Attributes:
         names: WordNet name of each concept, such as ``flu.n.01``, shape (n,).
         words: the same in plain words, such as ``respiratory disease``, shape (n,).
-        ancestor_offsets, ancestors: compressed rows of T(x): all proper ancestors over every
+        ancestor_offsets, ancestors: T(x) as a ragged array: all proper ancestors over every
             path, without the root, ascending (Eq. 1's T).
         main_parents: the parent on the longest path to the top, or NO_CONCEPT, shape (n,).
         depths: number of steps of that path, shape (n,).

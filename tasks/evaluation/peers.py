@@ -39,10 +39,18 @@ class Peer:
     reason: str = ""
 
 
-def peers() -> list[Peer]:
-    """All that are worth a comparison."""
+def _is_installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def peers(is_installed: Callable[[str], bool] = _is_installed) -> list[Peer]:
+    """All that are worth a comparison.
+
+    Args:
+        is_installed: whether a package of Python can be imported.
+    """
     return [
-        _anonypyx(),
+        _anonypyx(installed=is_installed("anonypyx")),
         _foreign("sdcMicro", "R", "Rscript", "MDAV in C++, the fastest; on tables of numbers"),
         _foreign("ARX", "Java", "java", "generalisation and microaggregation of tables"),
         _foreign("µANT", "Java", "java", "microaggregation of single ontology values"),
@@ -58,12 +66,12 @@ def peers() -> list[Peer]:
 _PRIVLIB: Final = "0.0.4 fails on Python 3.11 and later"
 
 
-def _anonypyx() -> Peer:
+def _anonypyx(*, installed: bool) -> Peer:
     about = (
         "MDAV (Domingo-Ferrer & Torra 2005) on the distinct sets as rows of "
         f"{DIRECTIONS} numbers; its k counts rows, not people"
     )
-    if importlib.util.find_spec("anonypyx") is None:
+    if not installed:
         return Peer("AnonyPyx", about, reason="not installed: pip install anonypyx==0.2.11")
     return Peer("AnonyPyx", about, _by_anonypyx)
 

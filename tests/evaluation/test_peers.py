@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 import pytest
 
@@ -21,11 +19,8 @@ def test_sets_under_the_same_concepts_stand_nearer_than_others() -> None:
     assert np.array_equal(rows, coordinates(material))
 
 
-def test_a_peer_that_is_not_installed_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    found = {peer.name: peer for peer in peers()}
+def test_a_peer_that_is_not_installed_says_how_to_install_it() -> None:
+    found = {peer.name: peer for peer in peers(is_installed=lambda name: False)}
     assert found["AnonyPyx"].partition is None
     assert "pip install anonypyx" in found["AnonyPyx"].reason
     assert all(peer.reason for peer in found.values())

@@ -92,7 +92,7 @@ def naive_words(table: RecordTable, clusters: Clusters) -> int:
     words = words_of_forms(table)
     kept = 0
     for label in np.unique(clusters.labels).tolist():
-        records = (clusters.labels == label) & ~clusters.withheld
+        records = (clusters.labels == label) & ~clusters.suppressed
         rows = [set(words[form]) for form in table.form_of[records].tolist()]
         kept += len(rows) * len(set.intersection(*rows)) if rows else 0
     return kept

@@ -39,6 +39,102 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Assignment:
+    """One more release of an edition, in the edition's cluster numbers.
+
+    Attributes:
+        labels: cluster of each record, or -1: without attributes, or waiting; shape (n,).
+        waiting: records with attributes that no cluster takes yet, shape (n,).
+        rows: concepts of all clusters of the edition, the new ones last.
+        known: how many of them were published before.
+    """
+
+    labels: Ints
+    waiting: Flags
+    rows: tuple[Ints, ...]
+    known: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def count(self) -> int:
+        """Clusters that take part in this release."""
+        return len(np.unique(self.labels[self.labels >= 0]))
+
+    @property
+    def new_rows(self) -> tuple[Ints, ...]:
+        """Concepts of the clusters that are new, in the order of their numbers."""
+        return self.rows[self.known :]
+
+
+def assign(
+    table: RecordTable,
+    clusters: Clusters,
+    rows: Sequence[Ints],
+    published: Sequence[Ints],
+    taxonomy: Taxonomy,
+    *,
+    inclusive: bool,
+    k: int,
+    l: int,  # noqa: E741 - the literature's name
+) -> Assignment:
+    """Find a place for every record that can be released now.
+
+    Args:
+        table: the pool: new records and those that waited.
+        clusters: any clustering of the pool.
+        rows: what each of its clusters would publish.
+        published: concepts of the edition's clusters, by number - 1.
+    """
+    pool = Pool.of(table, clusters, taxonomy, inclusive=inclusive, k=k, l=l)
+    fits = find_fits(table.sets, published, taxonomy, inclusive=inclusive)
+    nobody = np.zeros(len(pool), dtype=np.bool_)
+    new = PoolClusters(pool.clusters, tuple(rows)).without(pool, nobody)
+    return _assignment(pool, *_rounds(pool, fits, new, published), published)
+
+
+def _rounds(
+    pool: Pool, fits: Fits, new: PoolClusters, published: Sequence[Ints]
+) -> tuple[PoolClusters, Ints]:
+    """New clusters, and what each unit joined, once nobody moves any more."""
+    joined = np.full(len(pool), NOWHERE, dtype=np.int32)
+    while True:
+        new = fitting(pool, new)
+        preferences = preferences_of(pool, fits, new, joined)
+        moves = join(pool, preferences, new, joined, len(published))
+        if not (moves >= 0).any():
+            moves = _twins(new, published)
+        if not (moves >= 0).any():
+            return new, joined
+        joined = np.maximum(joined, moves)
+        new = new.without(pool, moves >= 0)
+
+
+def _twins(new: PoolClusters, published: Sequence[Ints]) -> Ints:
+    """The published cluster that says the same as a unit's new one, or NOWHERE."""
+    number = first_numbers(published)
+    twins = [number.get(row.tobytes(), NOWHERE) for row in new.rows]
+    return np.array([*twins, NOWHERE], dtype=np.int32)[new.labels]
+
+
+def _assignment(
+    pool: Pool, new: PoolClusters, joined: Ints, published: Sequence[Ints]
+) -> Assignment:
+    """Number the new clusters after the known ones, in the order of their first sets."""
+    held = list(dict.fromkeys(new.labels[new.labels >= 0].tolist()))
+    number = np.full(len(new.rows) + 1, NOWHERE, dtype=np.int32)
+    number[held] = np.arange(len(published), len(published) + len(held), dtype=np.int32)
+    labels = pool.of_records(np.maximum(number[new.labels], joined))
+    return Assignment(
+        labels=labels,
+        waiting=(pool.unit_of >= 0) & (labels < 0),
+        rows=(*published, *(new.rows[label] for label in held)),
+        known=len(published),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Pool:
     """Records with attributes, as units: those of one set in one new cluster go together.
 
@@ -233,99 +329,3 @@ def _torn(pool: Pool, new: PoolClusters, choices: Ints) -> Flags:
     torn = ~pool.enough(staying, len(new.rows))
     torn &= np.bincount(staying[staying >= 0], minlength=len(torn)) > 0
     return np.append(torn, False)[new.labels] & (choices >= 0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Assignment:
-    """One more release of an edition, in the edition's cluster numbers.
-
-    Attributes:
-        labels: cluster of each record, or -1: without attributes, or waiting; shape (n,).
-        waiting: records with attributes that no cluster takes yet, shape (n,).
-        rows: concepts of all clusters of the edition, the new ones last.
-        known: how many of them were published before.
-    """
-
-    labels: Ints
-    waiting: Flags
-    rows: tuple[Ints, ...]
-    known: int
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    @property
-    def count(self) -> int:
-        """Clusters that take part in this release."""
-        return len(np.unique(self.labels[self.labels >= 0]))
-
-    @property
-    def new_rows(self) -> tuple[Ints, ...]:
-        """Concepts of the clusters that are new, in the order of their numbers."""
-        return self.rows[self.known :]
-
-
-def assign(
-    table: RecordTable,
-    clusters: Clusters,
-    rows: Sequence[Ints],
-    published: Sequence[Ints],
-    taxonomy: Taxonomy,
-    *,
-    inclusive: bool,
-    k: int,
-    l: int,  # noqa: E741 - the literature's name
-) -> Assignment:
-    """Find a place for every record that can be released now.
-
-    Args:
-        table: the pool: new records and those that waited.
-        clusters: any clustering of the pool.
-        rows: what each of its clusters would publish.
-        published: concepts of the edition's clusters, by number - 1.
-    """
-    pool = Pool.of(table, clusters, taxonomy, inclusive=inclusive, k=k, l=l)
-    fits = find_fits(table.sets, published, taxonomy, inclusive=inclusive)
-    nobody = np.zeros(len(pool), dtype=np.bool_)
-    new = PoolClusters(pool.clusters, tuple(rows)).without(pool, nobody)
-    return _assignment(pool, *_rounds(pool, fits, new, published), published)
-
-
-def _rounds(
-    pool: Pool, fits: Fits, new: PoolClusters, published: Sequence[Ints]
-) -> tuple[PoolClusters, Ints]:
-    """New clusters, and what each unit joined, once nobody moves any more."""
-    joined = np.full(len(pool), NOWHERE, dtype=np.int32)
-    while True:
-        new = fitting(pool, new)
-        preferences = preferences_of(pool, fits, new, joined)
-        moves = join(pool, preferences, new, joined, len(published))
-        if not (moves >= 0).any():
-            moves = _twins(new, published)
-        if not (moves >= 0).any():
-            return new, joined
-        joined = np.maximum(joined, moves)
-        new = new.without(pool, moves >= 0)
-
-
-def _twins(new: PoolClusters, published: Sequence[Ints]) -> Ints:
-    """The published cluster that says the same as a unit's new one, or NOWHERE."""
-    number = first_numbers(published)
-    twins = [number.get(row.tobytes(), NOWHERE) for row in new.rows]
-    return np.array([*twins, NOWHERE], dtype=np.int32)[new.labels]
-
-
-def _assignment(
-    pool: Pool, new: PoolClusters, joined: Ints, published: Sequence[Ints]
-) -> Assignment:
-    """Number the new clusters after the known ones, in the order of their first sets."""
-    held = list(dict.fromkeys(new.labels[new.labels >= 0].tolist()))
-    number = np.full(len(new.rows) + 1, NOWHERE, dtype=np.int32)
-    number[held] = np.arange(len(published), len(published) + len(held), dtype=np.int32)
-    labels = pool.of_records(np.maximum(number[new.labels], joined))
-    return Assignment(
-        labels=labels,
-        waiting=(pool.unit_of >= 0) & (labels < 0),
-        rows=(*published, *(new.rows[label] for label in held)),
-        known=len(published),
-    )

@@ -17,7 +17,11 @@ from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import Taxonomy
 
 KAnonymous = Literal["strict", "terms"]
+
 REDACTIONS: Final = {"strict": redact_strictly, "terms": redact_by_terms}
+
+MOST_CANDIDATES: Final = 64
+"""The middle of a large cluster is looked for among so many of its most frequent sets."""
 
 
 def redact_pool(
@@ -41,18 +45,14 @@ def clusters_in_use(assignment: Assignment) -> tuple[Clusters, Ints]:
     """The clusters of this release numbered 0, 1, …, as redaction and measures want them.
 
     Returns:
-        The clusters, waiting records withheld, and the edition's number of each.
+        The clusters, waiting records suppressed, and the edition's number of each.
     """
     held = assignment.labels >= 0
     numbers, places = np.unique(assignment.labels[held], return_inverse=True)
     labels = np.full(len(held), -1, dtype=np.int32)
     labels[held] = places
-    withheld = assignment.waiting.copy()
-    return Clusters(labels, withheld, np.full(len(numbers), -1, dtype=np.int32)), numbers
-
-
-MOST_CANDIDATES: Final = 64
-"""The middle of a large cluster is looked for among so many of its most frequent sets."""
+    suppressed = assignment.waiting.copy()
+    return Clusters(labels, suppressed, np.full(len(numbers), -1, dtype=np.int32)), numbers
 
 
 def with_centroids(table: RecordTable, clusters: Clusters, costs: SetCosts) -> Clusters:

@@ -29,7 +29,7 @@ from tasks.core.clustering.problem import (
     between_sets,
     medoids,
     renumbered,
-    withheld_labels,
+    suppressed_labels,
 )
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Ints, Longs
@@ -54,7 +54,7 @@ def in_blocks(
     *,
     sets_per_block: int = PART_SIZES.sets_per_block,
 ) -> Ints:
-    """Cluster a problem block by block; everything is withheld if no cluster is possible.
+    """Cluster a problem block by block; everything is suppressed if no cluster is possible.
 
     Args:
         sources: for each block of `cut_into_blocks` where the costs between its `compared_sets`
@@ -62,7 +62,7 @@ def in_blocks(
         sets_per_block: sets that a block holds at the most, if it can be cut.
     """
     if not problem.solvable:
-        return withheld_labels(problem)
+        return suppressed_labels(problem)
     blocks = cut_into_blocks(problem, sets_per_block=sets_per_block)
     betweens = sources or [between_sets] * len(blocks)
     # The largest first: then no core waits long for the last.
@@ -75,7 +75,7 @@ def in_blocks(
 
 def joined(problem: Problem, blocks: list[Longs], labels_of_blocks: Iterable[Ints]) -> Ints:
     """One numbering for the clusters of all blocks."""
-    labels = withheld_labels(problem)
+    labels = suppressed_labels(problem)
     next_label = 0
     for block, own in zip(blocks, labels_of_blocks, strict=True):
         labels[block] = own + next_label
@@ -119,7 +119,7 @@ def _cluster(block: Problem, method: Method, between: Between, sets_per_block: i
     compared = compared_sets(block, sets_per_block=sets_per_block)
     if len(compared) == len(block):
         return method(block, between)
-    labels = withheld_labels(block)
+    labels = suppressed_labels(block)
     labels[compared] = method(block.part(compared), between)
     return _join_nearest(block, labels)
 

@@ -26,6 +26,13 @@ from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.core.similarity.costs import Costs
 from tasks.core.starmap import Starmap, serial
 
+FIRST_NEAREST: Final = 32
+"""A cluster is looked for among so many nearest units, then among so many times more."""
+
+GAMMA: Final = 0.2
+"""How much nearer to the cluster than to the rest a unit must be to join: the authors' value for
+scattered data (they take 1.1 where the data form clear clusters)."""
+
 
 class Space(Protocol):
     """How far units 0, 1, … are from each other and from the centre of some of them."""
@@ -71,10 +78,6 @@ class SetSpace:
 
     def from_unit(self, unit: int, units: Longs) -> Floats:
         return np.asarray(self._between[unit, units], dtype=np.float64)
-
-
-FIRST_NEAREST: Final = 32
-"""A cluster is looked for among so many nearest units, then among so many times more."""
 
 
 def mdav_labels(
@@ -145,11 +148,6 @@ def _nearest_first(distances: Floats, count: int) -> Longs:
     farthest = np.partition(distances, count - 1)[count - 1]
     places = np.flatnonzero(distances <= farthest)
     return places[np.argsort(distances[places], kind="stable")]
-
-
-GAMMA: Final = 0.2
-"""How much nearer to the cluster than to the rest a unit must be to join: the authors' value for
-scattered data (they take 1.1 where the data form clear clusters)."""
 
 
 def vmdav_labels(

@@ -27,6 +27,9 @@ from tasks.core.similarity.costs import Costs
 SAVING = 1e-5
 """Less is taken for rounding: costs are in single precision."""
 
+WORTHWHILE: Final = 1e-3
+"""Rounds end when one saves less than this share."""
+
 
 def move_sets(partition: Partition) -> None:
     """Move sets to the cluster where they cost least, if their own can spare them."""
@@ -263,10 +266,9 @@ def _fill(
 
 
 Step = Callable[[Partition], None]
+
 STEPS: Final[Sequence[Step]] = (move_sets, dissolve_clusters, exchange_sets)
 """The steps that need to know what sets cost at centres, and nothing else."""
-WORTHWHILE: Final = 1e-3
-"""Rounds end when one saves less than this share."""
 
 
 def improved(partition: Partition, steps: Sequence[Step], most_rounds: int) -> Partition:

@@ -14,7 +14,28 @@ from tasks.core.records import Clusters, Flags, Floats, Ints, Longs, RecordTable
 from tasks.core.similarity.pairs import Pairs, SetPairs, record_pairs
 
 ROUNDING = 1e-12
+
 UNCLUSTERED = -1
+
+
+def cluster_as_printed(
+    table: RecordTable,
+    set_pairs: SetPairs,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+    distance: Distance,
+) -> Clusters:
+    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
+    first = int(np.searchsorted(table.set_of, 0))
+    own_sets = table.set_of[first:]
+    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
+    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
+    node_labels = cluster_nodes(pairs)
+    labels = np.full(len(table), -1, dtype=np.int32)
+    labels[first:] = np.repeat(node_labels, pairs.sizes)
+    centroids = node_centroids(pairs, node_labels) + first
+    return suppress_small(labels, table.users, table.set_of, centroids, k=k, l=l)
 
 
 def centroid_score(scores: Floats, counts: Floats) -> float:
@@ -100,7 +121,7 @@ def node_centroids(pairs: Pairs, labels: Ints) -> Longs:
     return pairs.starts[order[first]]
 
 
-def withhold_small(
+def suppress_small(
     labels: Ints,
     users: Ints,
     sets: Ints,
@@ -109,7 +130,7 @@ def withhold_small(
     k: int,
     l: int,  # noqa: E741 - the literature's name
 ) -> Clusters:
-    """Keep the clusters of at least k people and l sets, numbered anew; withhold the others."""
+    """Keep the clusters of at least k people and l sets, numbered anew; suppress the others."""
     large = (people_per_label(labels, users, len(centroids)) >= k) & (
         people_per_label(labels, sets, len(centroids)) >= l
     )
@@ -117,26 +138,6 @@ def withhold_small(
     kept = number[labels]
     return Clusters(
         labels=kept,
-        withheld=(labels >= 0) & (kept < 0),
+        suppressed=(labels >= 0) & (kept < 0),
         centroids=centroids[large].astype(np.int32),
     )
-
-
-def cluster_as_printed(
-    table: RecordTable,
-    set_pairs: SetPairs,
-    *,
-    k: int,
-    l: int,  # noqa: E741
-    distance: Distance,
-) -> Clusters:
-    """Algorithm 3 on the records that hold attributes (they stand last in canonical order)."""
-    first = int(np.searchsorted(table.set_of, 0))
-    own_sets = table.set_of[first:]
-    bounds = np.searchsorted(own_sets, np.arange(len(table.sets) + 1)).astype(np.int64)
-    pairs = record_pairs(set_pairs, table.sets, bounds, distance=distance)
-    node_labels = cluster_nodes(pairs)
-    labels = np.full(len(table), -1, dtype=np.int32)
-    labels[first:] = np.repeat(node_labels, pairs.sizes)
-    centroids = node_centroids(pairs, node_labels) + first
-    return withhold_small(labels, table.users, table.set_of, centroids, k=k, l=l)

@@ -215,7 +215,7 @@ class CostTable:
 def improved_centres(
     problem: Problem, groups: Longs, sets: Longs, centres: Sequence[Ints]
 ) -> list[Ints]:
-    """Centres (classes) that cost groups of sets, as compressed rows, no more than those given.
+    """Centres (classes) that cost groups of sets, as ragged arrays, no more than those given.
 
     Candidates are the groups' own classes and those of the given centres.
     """

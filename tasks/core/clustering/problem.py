@@ -17,7 +17,7 @@ from tasks.core.similarity.costs import TILE, Costs, SetCosts, costs_between
 from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
-WITHHELD = -1
+SUPPRESSED = -1
 FIRST_LOOK = 4
 """k people are looked for among the first FIRST_LOOK * k units, then so many times further."""
 
@@ -164,13 +164,13 @@ def renumbered(labels: Ints) -> Ints:
     _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
     numbers = np.empty(len(first), dtype=np.int32)
     numbers[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    result = np.full(len(labels), WITHHELD, dtype=np.int32)
+    result = np.full(len(labels), SUPPRESSED, dtype=np.int32)
     result[held] = numbers[inverse.ravel()]
     return result
 
 
-def withheld_labels(problem: Problem) -> Ints:
-    return np.full(len(problem), WITHHELD, dtype=np.int32)
+def suppressed_labels(problem: Problem) -> Ints:
+    return np.full(len(problem), SUPPRESSED, dtype=np.int32)
 
 
 def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
@@ -178,11 +178,11 @@ def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> C
     set_labels = renumbered(labels_of_sets)
     own_sets = table.set_of
     # The last entry is for records without a set, whose number is -1.
-    labels = np.append(set_labels, np.int32(WITHHELD))[own_sets]
+    labels = np.append(set_labels, np.int32(SUPPRESSED))[own_sets]
     first_records = np.searchsorted(own_sets, np.arange(len(table.sets)))
     return Clusters(
         labels=labels,
-        withheld=(own_sets >= 0) & (labels < 0),
+        suppressed=(own_sets >= 0) & (labels < 0),
         centroids=first_records[medoids(problem, set_labels)].astype(np.int32),
     )
 
@@ -191,7 +191,7 @@ def medoids(problem: Problem, labels: Ints) -> Longs:
     """For each label the member set of least total cost to the records, ties by order."""
     held = np.flatnonzero(labels >= 0)
     members = held[np.argsort(labels[held], kind="stable")]
-    starts = np.flatnonzero(np.diff(labels[members], prepend=WITHHELD))
+    starts = np.flatnonzero(np.diff(labels[members], prepend=SUPPRESSED))
     groups = np.append(starts, len(members)), members
     return members[group_medoids(problem.costs, groups, problem.counts[members])]
 

@@ -13,7 +13,7 @@ import numpy as np
 from tasks.core.arrays import ragged_of, sums_by, take_ragged
 from tasks.core.records import Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.similarity.concepts import concept_classes
-from tasks.core.similarity.distances import paired_distances
+from tasks.core.similarity.distances import paired_squares
 from tasks.core.taxonomy import Taxonomy
 
 
@@ -135,14 +135,9 @@ class Lineage:
         return self.classes[np.searchsorted(self.concepts, concepts)]
 
     def squares(self, taxonomy: Taxonomy, left: Ints, right: Ints) -> Floats:
-        """δ² of each pair of classes, every distinct pair measured once."""
-        keys = left.astype(np.int64) * len(self) + right
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        a, b = np.divmod(distinct, len(self))
-        distances = paired_distances(
-            taxonomy, self.examples[a], self.examples[b], inclusive=self.inclusive
-        )
-        return np.asarray((distances**2)[inverse].reshape(keys.shape))
+        """δ² of each pair of classes."""
+        own, other = self.examples[left], self.examples[right]
+        return paired_squares(taxonomy, own, other, inclusive=self.inclusive)
 
 
 def _with_ancestors(concepts: Ints, taxonomy: Taxonomy) -> Ints:

@@ -21,100 +21,23 @@ from tasks.core.records import Flags, Floats, Ints, Longs
 
 DROPPED_SQUARE = 1.0
 """What an attribute costs for which nothing is published: δ = 1."""
+
 SAVING = 1e-9
+
 DECIMALS = 9
 """Savings are compared after rounding, so that ties go to the first candidate."""
+
 Squares = Callable[[Ints, Ints], Floats]
 """δ² of each pair of classes, elementwise."""
 
 MOST_CANDIDATES = 256
 """Of a very large cluster only the candidates that weigh most are tried."""
+
 LARGEST_BATCH = 2_000_000
 """Squares held at a time."""
+
 GRAIN = 12
 """Clusters share a batch if their sizes are equal in steps of GRAIN."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CandidateCosts:
-    """B clusters of up to E entries and C candidates, padded with weight 0 and endless cost.
-
-    Attributes:
-        squares: δ² of entry and candidate, shape (B, E, C).
-        weights: shape (B, E).
-        made_up: cost of publishing a candidate, shape (B, C).
-    """
-
-    squares: Floats
-    weights: Floats
-    made_up: Floats
-
-    def take(self, chosen: Longs) -> CandidateCosts:
-        return CandidateCosts(self.squares[chosen], self.weights[chosen], self.made_up[chosen])
-
-    def totals(self, published: Flags) -> Floats:
-        """What each cluster pays if it publishes the marked candidates, shape (B,)."""
-        nearest = np.where(published[:, None, :], self.squares, DROPPED_SQUARE).min(axis=2)
-        made_up = np.where(published, self.made_up, 0.0).sum(axis=1)
-        return np.asarray((nearest * self.weights).sum(axis=1) + made_up)
-
-
-def search_candidates(choices: CandidateCosts, start: Flags) -> Flags:
-    """Improve the marked candidates of each cluster until no single change saves anything."""
-    published = start.copy()
-    active = np.arange(len(published))
-    while len(active):
-        part = choices.take(active)
-        dropped, added, saved = _best_changes(part, published[active])
-        improving = saved > SAVING
-        active, dropped, added = active[improving], dropped[improving], added[improving]
-        published[active[dropped >= 0], dropped[dropped >= 0]] = False
-        published[active[added >= 0], added[added >= 0]] = True
-    return published
-
-
-def _best_changes(choices: CandidateCosts, published: Flags) -> tuple[Longs, Longs, Floats]:
-    """For each cluster the candidate to drop and the one to add (-1: none), and what it saves."""
-    rows = np.arange(len(published))
-    paid = choices.totals(published)
-    best_drop = np.full(len(rows), -1)
-    best_add, best_saved = np.full(len(rows), -1), np.zeros(len(rows))
-    marked = _marked_table(published)
-    for column in range(-1, marked.shape[1]):
-        dropped = marked[:, column] if column >= 0 else np.full(len(rows), -1)
-        if column >= 0 and not (dropped >= 0).any():
-            break
-        kept = published.copy()
-        kept[rows[dropped >= 0], dropped[dropped >= 0]] = False
-        added, total = _best_addition(choices, kept)
-        saved = np.round(paid - total, DECIMALS)
-        saved[(dropped < 0) & (column >= 0)] = 0.0
-        better = saved > best_saved
-        best_drop[better], best_add[better] = dropped[better], added[better]
-        best_saved[better] = saved[better]
-    return best_drop, best_add, best_saved
-
-
-def _best_addition(choices: CandidateCosts, kept: Flags) -> tuple[Longs, Floats]:
-    """The candidate that helps most beside the kept ones, or -1, and what is then paid."""
-    rows = np.arange(len(kept))
-    nearest = np.where(kept[:, None, :], choices.squares, DROPPED_SQUARE).min(axis=2)
-    gains = np.maximum(nearest[:, :, None] - choices.squares, 0.0)
-    saved = np.einsum("be,bec->bc", choices.weights, gains) - choices.made_up
-    best = np.argmax(np.round(saved, DECIMALS), axis=1)
-    helps = saved[rows, best] > SAVING
-    paid = choices.totals(kept) - np.where(helps, saved[rows, best], 0.0)
-    return np.where(helps, best, -1), paid
-
-
-def _marked_table(published: Flags) -> Longs:
-    """The marked candidates of each cluster in order, padded with -1."""
-    counts = published.sum(axis=1)
-    table = np.full((len(published), int(counts.max(initial=0))), -1)
-    rows, columns = np.nonzero(published)
-    first = np.cumsum(counts) - counts
-    table[rows, np.arange(len(rows)) - np.repeat(first, counts)] = columns
-    return table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,6 +135,30 @@ def _padded(offsets: Longs, rows: Longs) -> Longs:
     return np.where(steps < lengths[:, None], starts[:, None] + steps, -1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateCosts:
+    """B clusters of up to E entries and C candidates, padded with weight 0 and endless cost.
+
+    Attributes:
+        squares: δ² of entry and candidate, shape (B, E, C).
+        weights: shape (B, E).
+        made_up: cost of publishing a candidate, shape (B, C).
+    """
+
+    squares: Floats
+    weights: Floats
+    made_up: Floats
+
+    def take(self, chosen: Longs) -> CandidateCosts:
+        return CandidateCosts(self.squares[chosen], self.weights[chosen], self.made_up[chosen])
+
+    def totals(self, published: Flags) -> Floats:
+        """What each cluster pays if it publishes the marked candidates, shape (B,)."""
+        nearest = np.where(published[:, None, :], self.squares, DROPPED_SQUARE).min(axis=2)
+        made_up = np.where(published, self.made_up, 0.0).sum(axis=1)
+        return np.asarray((nearest * self.weights).sum(axis=1) + made_up)
+
+
 def batch_costs(
     members: Members, entries: Entries, candidates: Candidates, batch: Batch, squares: Squares
 ) -> CandidateCosts:
@@ -242,3 +189,61 @@ def marks_of(candidates: Candidates, batch: Batch, rows: Longs, classes: Longs |
     marks = np.zeros(held.shape, dtype=np.bool_)
     marks[rows[which], places] = True
     return marks
+
+
+def search_candidates(choices: CandidateCosts, start: Flags) -> Flags:
+    """Improve the marked candidates of each cluster until no single change saves anything."""
+    published = start.copy()
+    active = np.arange(len(published))
+    while len(active):
+        part = choices.take(active)
+        dropped, added, saved = _best_changes(part, published[active])
+        improving = saved > SAVING
+        active, dropped, added = active[improving], dropped[improving], added[improving]
+        published[active[dropped >= 0], dropped[dropped >= 0]] = False
+        published[active[added >= 0], added[added >= 0]] = True
+    return published
+
+
+def _best_changes(choices: CandidateCosts, published: Flags) -> tuple[Longs, Longs, Floats]:
+    """For each cluster the candidate to drop and the one to add (-1: none), and what it saves."""
+    rows = np.arange(len(published))
+    paid = choices.totals(published)
+    best_drop = np.full(len(rows), -1)
+    best_add, best_saved = np.full(len(rows), -1), np.zeros(len(rows))
+    marked = _marked_table(published)
+    for column in range(-1, marked.shape[1]):
+        dropped = marked[:, column] if column >= 0 else np.full(len(rows), -1)
+        if column >= 0 and not (dropped >= 0).any():
+            break
+        kept = published.copy()
+        kept[rows[dropped >= 0], dropped[dropped >= 0]] = False
+        added, total = _best_addition(choices, kept)
+        saved = np.round(paid - total, DECIMALS)
+        saved[(dropped < 0) & (column >= 0)] = 0.0
+        better = saved > best_saved
+        best_drop[better], best_add[better] = dropped[better], added[better]
+        best_saved[better] = saved[better]
+    return best_drop, best_add, best_saved
+
+
+def _best_addition(choices: CandidateCosts, kept: Flags) -> tuple[Longs, Floats]:
+    """The candidate that helps most beside the kept ones, or -1, and what is then paid."""
+    rows = np.arange(len(kept))
+    nearest = np.where(kept[:, None, :], choices.squares, DROPPED_SQUARE).min(axis=2)
+    gains = np.maximum(nearest[:, :, None] - choices.squares, 0.0)
+    saved = np.einsum("be,bec->bc", choices.weights, gains) - choices.made_up
+    best = np.argmax(np.round(saved, DECIMALS), axis=1)
+    helps = saved[rows, best] > SAVING
+    paid = choices.totals(kept) - np.where(helps, saved[rows, best], 0.0)
+    return np.where(helps, best, -1), paid
+
+
+def _marked_table(published: Flags) -> Longs:
+    """The marked candidates of each cluster in order, padded with -1."""
+    counts = published.sum(axis=1)
+    table = np.full((len(published), int(counts.max(initial=0))), -1)
+    rows, columns = np.nonzero(published)
+    first = np.cumsum(counts) - counts
+    table[rows, np.arange(len(rows)) - np.repeat(first, counts)] = columns
+    return table

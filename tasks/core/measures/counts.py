@@ -25,6 +25,11 @@ from tasks.core.records import (
     Release,
 )
 
+MOST_POINTS = 200
+
+WIDEST_LINEAR = 40
+"""Numbers that lie further apart than this are counted in bins of equal ratio."""
+
 
 def count_release(
     log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
@@ -110,11 +115,6 @@ def _count_clusters(table: RecordTable, clusters: Clusters) -> dict[str, float]:
         "median_size": float(np.median(sizes)) if some else 0.0,
         "max_size": int(sizes.max()) if some else 0,
     }
-
-
-MOST_POINTS = 200
-WIDEST_LINEAR = 40
-"""Numbers that lie further apart than this are counted in bins of equal ratio."""
 
 
 def distributions(

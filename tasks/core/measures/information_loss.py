@@ -40,7 +40,7 @@ class ShownRows:
     Attributes:
         offsets, attributes: of each row, as ragged arrays.
         weights: mentions that each attribute stands for, over all records of the row.
-        published_offsets, published: the concepts of each published row; a withheld one has none.
+        published_offsets, published: the concepts of each published row; a suppressed one has none.
         counts: records of each row.
     """
 
@@ -88,10 +88,10 @@ def information_loss(
     inclusive: bool,
     rows_per_part: int = PART_SIZES.rows_per_part,
 ) -> InformationLoss:
-    """Eq. 11–13 over all records with attributes, published or withheld.
+    """Eq. 11–13 over all records with attributes, published or suppressed.
 
     The published value of an attribute is the nearest of its row's published concepts; an
-    attribute of a withheld record, or of a row that publishes none, costs δ = 1.
+    attribute of a suppressed record, or of a row that publishes none, costs δ = 1.
 
     Args:
         centre: the concepts of the data set's centre, against which Eq. 13 measures.
@@ -166,7 +166,7 @@ def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floa
 
 
 def _published(release: Release, classes: Longs) -> Ragged:
-    """Published concepts of each class; class -1, a withheld record, publishes none."""
+    """Published concepts of each class; class -1, a suppressed record, publishes none."""
     padded = np.append(release.concept_offsets, release.concept_offsets[-1])
     rows = np.where(classes >= 0, classes, len(padded) - 2)
     offsets, places = take_ragged(padded, rows)

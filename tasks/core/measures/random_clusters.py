@@ -45,7 +45,7 @@ class LabelledForms:
 
     Attributes:
         labels: of each pair.
-        offsets, attributes: of its form, as compressed rows.
+        offsets, attributes: of its form, as ragged arrays.
         weights: mentions that each attribute stands for.
         counts: records of each pair.
     """

@@ -47,12 +47,12 @@ from tasks.core.taxonomy import Taxonomy
 def publish_each(
     table: RecordTable, clusters: Clusters, rows_of: Callable[[Ints, Ints], tuple[Ragged, Ragged]]
 ) -> Release:
-    """Publish every record that is not withheld and of which something is left.
+    """Publish every record that is not suppressed and of which something is left.
 
     Args:
         rows_of: terms and concepts of forms[i] in clusters[i] (-1: a form without attributes).
     """
-    records = np.flatnonzero(~clusters.withheld)
+    records = np.flatnonzero(~clusters.suppressed)
     days = cut_times(table.times[records], TIME_DAY)
     first, variant_of = group_by(table.form_of[records], clusters.labels[records], days)
     labels, times = clusters.labels[records[first]], days[first]
@@ -78,8 +78,8 @@ def publish_each(
 def redact_by_terms(
     table: RecordTable, clusters: Clusters, published: PublishedSets, *, k: int
 ) -> Release:
-    """Publish every record that is not withheld with its words of at least k people."""
-    shared = shared_words(table, ~clusters.withheld, k=k)
+    """Publish every record that is not suppressed with its words of at least k people."""
+    shared = shared_words(table, ~clusters.suppressed, k=k)
 
     def rows_of(forms: Ints, labels: Ints) -> tuple[Ragged, Ragged]:
         return _shared_terms(table, forms, labels, shared, published), published.concepts(labels)
@@ -139,7 +139,7 @@ def redact_as_printed(
     *,
     threshold: float,
 ) -> Release:
-    """Publish every record that is not withheld, its attributes replaced in place."""
+    """Publish every record that is not suppressed, its attributes replaced in place."""
     known: dict[tuple[int, int], Ints] = {}
 
     def published_set(own: int, label: int) -> Ints:

@@ -40,6 +40,7 @@ from tasks.core.taxonomy import Taxonomy
 
 _NO_WORDS = cast("Strings", np.zeros(0, dtype=np.str_))
 """An array of strings, not of objects, can be written to a file without a pickle."""
+
 _NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 
@@ -113,84 +114,6 @@ def part_of(
     return Part(own, numbers.astype(np.int32), lineage.part(own.sets.concepts, taxonomy))
 
 
-def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
-    """Redact the clusters that publish concepts."""
-    found = generalise_along(part.lineage, members_of(part.table, part.labels), taxonomy)
-    speaking, rows = dissolve_bare(_clusters(part.labels, len(found)), found)
-    inclusive = part.lineage.inclusive
-    published = place_attributes(part.table, speaking, rows, taxonomy, inclusive=inclusive)
-    chosen = replace(speaking, withheld=speaking.labels == NO_CLUSTER)
-    release = redact_strictly(part.table, chosen, published, k=k)
-    return RedactedPart(release, np.array([len(row) > 0 for row in found], dtype=np.bool_))
-
-
-def _clusters(labels: Ints, count: int) -> Clusters:
-    """Clusters of which nobody asks for the centroids."""
-    nobody = np.zeros(len(labels), dtype=np.bool_)
-    return Clusters(labels, nobody, np.full(count, -1, dtype=np.int32))
-
-
-def redact_without_cluster(
-    table: RecordTable, records: Longs, taxonomy: Taxonomy, *, k: int
-) -> Release:
-    """The release of records that publish no concept, in the numbers of their own part."""
-    own = narrowed(table, records)
-    clusters = _clusters(np.full(len(records), NO_CLUSTER, dtype=np.int32), 0)
-    published = place_attributes(own, clusters, [], taxonomy, inclusive=False)
-    return redact_strictly(own, clusters, published, k=k)
-
-
-def left_by_parts(clusters: Clusters, redacted: Sequence[RedactedPart]) -> Longs:
-    """The records that publish no concept, ascending, without those that are withheld."""
-    # The last entry is for records without a cluster, whose label is -1.
-    speaks = np.concatenate([*(found.speaks for found in redacted), [False]])
-    return np.flatnonzero(~speaks[clusters.labels] & ~clusters.withheld)
-
-
-def join(
-    table: RecordTable,
-    left: tuple[Longs, Release],
-    parts: Sequence[Longs],
-    redacted: Sequence[RedactedPart],
-) -> Release:
-    """One release in the numbers of the log: first what has no cluster, then the parts."""
-    speaking = np.cumsum([0, *(np.count_nonzero(found.speaks) for found in redacted)])
-    releases = [left[1]] + [
-        replace(found.release, clusters=(found.release.clusters + before).astype(np.int32))
-        for found, before in zip(redacted, speaking.tolist(), strict=False)
-    ]
-    return _joined(table, [left[0], *parts], releases)
-
-
-def _joined(table: RecordTable, parts: Sequence[Longs], releases: Sequence[Release]) -> Release:
-    columns: dict[str, Any] = {}
-    for entry in fields(Release):
-        values = [getattr(release, entry.name) for release in releases]
-        whole = joined_offsets if entry.name.endswith("offsets") else np.concatenate
-        columns[entry.name] = whole(values)
-    said = [_in_words_of(table, *own) for own in zip(parts, releases, strict=True)]
-    classes = _classes(len(table), parts, releases)
-    return Release(**{**columns, "terms": np.concatenate(said), "class_of": classes})
-
-
-def _in_words_of(table: RecordTable, records: Longs, release: Release) -> Ints:
-    """The terms of a part's release, its words by their numbers in the log."""
-    # The last entry is for concepts, which are negative and stay as they are.
-    words = np.append(words_said(table, records), np.int32(0))
-    return np.where(release.terms >= 0, words[np.maximum(release.terms, -1)], release.terms)
-
-
-def _classes(count: int, parts: Sequence[Longs], releases: Sequence[Release]) -> Ints:
-    """The class of each record of the log."""
-    class_of = np.full(count, -1, dtype=np.int32)
-    before = 0
-    for records, release in zip(parts, releases, strict=True):
-        # What a part has left is among the records without a cluster.
-        class_of[records[release.published]] = release.class_of[release.published] + before
-        before += release.class_count
-    return class_of
-
-
 def narrowed(table: RecordTable, records: Longs) -> RecordTable:
     """A table of these records, ascending, with their forms and sets alone.
 
@@ -242,3 +165,81 @@ def _narrowed_forms(forms: QueryForms, chosen: Ints, words: Ints) -> QueryForms:
 def _ranks(values: Ints, among: Ints, held: Flags) -> Ints:
     """The rank of each held value among some, which are ascending; -1 for the others."""
     return np.where(held, np.searchsorted(among, values), -1).astype(np.int32)
+
+
+def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
+    """Redact the clusters that publish concepts."""
+    found = generalise_along(part.lineage, members_of(part.table, part.labels), taxonomy)
+    speaking, rows = dissolve_bare(_clusters(part.labels, len(found)), found)
+    inclusive = part.lineage.inclusive
+    published = place_attributes(part.table, speaking, rows, taxonomy, inclusive=inclusive)
+    chosen = replace(speaking, suppressed=speaking.labels == NO_CLUSTER)
+    release = redact_strictly(part.table, chosen, published, k=k)
+    return RedactedPart(release, np.array([len(row) > 0 for row in found], dtype=np.bool_))
+
+
+def _clusters(labels: Ints, count: int) -> Clusters:
+    """Clusters of which nobody asks for the centroids."""
+    nobody = np.zeros(len(labels), dtype=np.bool_)
+    return Clusters(labels, nobody, np.full(count, -1, dtype=np.int32))
+
+
+def redact_without_cluster(
+    table: RecordTable, records: Longs, taxonomy: Taxonomy, *, k: int
+) -> Release:
+    """The release of records that publish no concept, in the numbers of their own part."""
+    own = narrowed(table, records)
+    clusters = _clusters(np.full(len(records), NO_CLUSTER, dtype=np.int32), 0)
+    published = place_attributes(own, clusters, [], taxonomy, inclusive=False)
+    return redact_strictly(own, clusters, published, k=k)
+
+
+def left_by_parts(clusters: Clusters, redacted: Sequence[RedactedPart]) -> Longs:
+    """The records that publish no concept, ascending, without those that are suppressed."""
+    # The last entry is for records without a cluster, whose label is -1.
+    speaks = np.concatenate([*(found.speaks for found in redacted), [False]])
+    return np.flatnonzero(~speaks[clusters.labels] & ~clusters.suppressed)
+
+
+def join(
+    table: RecordTable,
+    left: tuple[Longs, Release],
+    parts: Sequence[Longs],
+    redacted: Sequence[RedactedPart],
+) -> Release:
+    """One release in the numbers of the log: first what has no cluster, then the parts."""
+    speaking = np.cumsum([0, *(np.count_nonzero(found.speaks) for found in redacted)])
+    releases = [left[1]] + [
+        replace(found.release, clusters=(found.release.clusters + before).astype(np.int32))
+        for found, before in zip(redacted, speaking.tolist(), strict=False)
+    ]
+    return _joined(table, [left[0], *parts], releases)
+
+
+def _joined(table: RecordTable, parts: Sequence[Longs], releases: Sequence[Release]) -> Release:
+    columns: dict[str, Any] = {}
+    for entry in fields(Release):
+        values = [getattr(release, entry.name) for release in releases]
+        whole = joined_offsets if entry.name.endswith("offsets") else np.concatenate
+        columns[entry.name] = whole(values)
+    said = [_in_words_of(table, *own) for own in zip(parts, releases, strict=True)]
+    classes = _classes(len(table), parts, releases)
+    return Release(**{**columns, "terms": np.concatenate(said), "class_of": classes})
+
+
+def _in_words_of(table: RecordTable, records: Longs, release: Release) -> Ints:
+    """The terms of a part's release, its words by their numbers in the log."""
+    # The last entry is for concepts, which are negative and stay as they are.
+    words = np.append(words_said(table, records), np.int32(0))
+    return np.where(release.terms >= 0, words[np.maximum(release.terms, -1)], release.terms)
+
+
+def _classes(count: int, parts: Sequence[Longs], releases: Sequence[Release]) -> Ints:
+    """The class of each record of the log."""
+    class_of = np.full(count, -1, dtype=np.int32)
+    before = 0
+    for records, release in zip(parts, releases, strict=True):
+        # What a part has left is among the records without a cluster.
+        class_of[records[release.published]] = release.class_of[release.published] + before
+        before += release.class_count
+    return class_of

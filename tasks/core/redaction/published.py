@@ -99,7 +99,7 @@ def dissolve_bare(clusters: Clusters, rows: Sequence[Ints]) -> tuple[Clusters, l
     number = np.append(np.where(speaks, np.cumsum(speaks) - 1, NO_CLUSTER), NO_CLUSTER)
     dissolved = Clusters(
         labels=number[clusters.labels].astype(np.int32),
-        withheld=clusters.withheld,
+        suppressed=clusters.suppressed,
         centroids=clusters.centroids[speaks],
     )
     return dissolved, [row for row in rows if len(row)]

@@ -47,7 +47,7 @@ class WordClasses:
 def redact_strictly(
     table: RecordTable, clusters: Clusters, published: PublishedSets, *, k: int
 ) -> Release:
-    """Publish classes of at least k people; what cannot be shared is withheld."""
+    """Publish classes of at least k people; what cannot be shared is suppressed."""
     classes = _share_all_words(table, clusters, k=k)
     rows = share_times(classes.class_of, table.users, table.times, k=k)
     return _assemble(table, classes, rows, published)
@@ -63,7 +63,7 @@ def words_of_forms(table: RecordTable) -> list[Words]:
 
 def _share_all_words(table: RecordTable, clusters: Clusters, *, k: int) -> WordClasses:
     """Words that classes of records of each cluster can share."""
-    records = np.flatnonzero(~clusters.withheld)
+    records = np.flatnonzero(~clusters.suppressed)
     labels, users = clusters.labels[records], table.users[records]
     first, unit_of = group_by(labels, table.form_of[records], users)
     is_filler = table.fillers.tolist().__getitem__

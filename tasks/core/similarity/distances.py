@@ -52,6 +52,17 @@ def paired_distances(
     return np.where(left == right, 0.0, distances)
 
 
+def paired_squares(taxonomy: Taxonomy, left: Ints, right: Ints, *, inclusive: bool) -> Floats:
+    """δ² of each pair of concepts, every distinct pair measured once, shape of `left`."""
+    keys = left.astype(np.int64) * len(taxonomy) + right
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    a, b = np.divmod(distinct, len(taxonomy))
+    distances = paired_distances(
+        taxonomy, a.astype(np.int32), b.astype(np.int32), inclusive=inclusive
+    )
+    return np.asarray((distances**2)[inverse.reshape(keys.shape)])
+
+
 def _row_sums(matrix: sparse.spmatrix) -> Floats:
     return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
 

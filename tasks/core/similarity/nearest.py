@@ -10,7 +10,7 @@ import numpy as np
 
 from tasks.core.arrays import Ragged, take_ragged
 from tasks.core.records import Floats, Ints, Longs, freeze
-from tasks.core.similarity.distances import paired_distances
+from tasks.core.similarity.distances import paired_squares
 from tasks.core.taxonomy import Taxonomy
 
 
@@ -43,7 +43,9 @@ def row_losses(
     left_values, (right_offsets, right_values) = left[1], right
     right_sizes = np.diff(right_offsets)
     owner, places = _facing(left[0], right_offsets)
-    squares = _squares(taxonomy, left_values[owner], right_values[places], inclusive=inclusive)
+    squares = paired_squares(
+        taxonomy, left_values[owner], right_values[places], inclusive=inclusive
+    )
     lost = np.ones(len(left_values))
     np.minimum.at(lost, owner, squares)
     nearest = np.ones(len(right_values))
@@ -64,7 +66,7 @@ def nearest_values(
     left_values, right_values = left[1], right[1]
     owner, places = _facing(left[0], right[0])
     facing = right_values[places]
-    squares = _squares(taxonomy, left_values[owner], facing, inclusive=inclusive)
+    squares = paired_squares(taxonomy, left_values[owner], facing, inclusive=inclusive)
     order = np.lexsort((facing, squares, owner))
     owners, first = np.unique(owner[order], return_index=True)
     nearest = np.full(len(left_values), -1, dtype=np.int32)
@@ -78,14 +80,3 @@ def _facing(left_offsets: Longs, right_offsets: Longs) -> tuple[Longs, Longs]:
     _, places = take_ragged(right_offsets, left_row)
     owner = np.repeat(np.arange(len(left_row)), np.diff(right_offsets)[left_row])
     return owner, places
-
-
-def _squares(taxonomy: Taxonomy, left: Ints, right: Ints, *, inclusive: bool) -> Floats:
-    """δ² of each pair, every distinct pair measured once."""
-    keys = left.astype(np.int64) * len(taxonomy) + right
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    a, b = np.divmod(distinct, len(taxonomy))
-    distances = paired_distances(
-        taxonomy, a.astype(np.int32), b.astype(np.int32), inclusive=inclusive
-    )
-    return np.asarray((distances**2)[inverse.ravel()])

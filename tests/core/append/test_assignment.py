@@ -70,7 +70,7 @@ def case_of(
     dense = (dense - 1)[:-1].astype(np.int32)
     clusters = Clusters(
         labels=dense,
-        withheld=(table.set_of >= 0) & (dense < 0),
+        suppressed=(table.set_of >= 0) & (dense < 0),
         centroids=np.full(len(numbers) - 1, -1, dtype=np.int32),
     )
     rows: list[Ints] = []
@@ -285,7 +285,7 @@ def test_the_numbers_of_clusters_and_users_do_not_matter(case: Case, dice: objec
     number = np.array([*order, -1], dtype=np.int32)
     renamed = case._replace(
         clusters=Clusters(
-            number[case.clusters.labels], case.clusters.withheld.copy(), case.clusters.centroids
+            number[case.clusters.labels], case.clusters.suppressed.copy(), case.clusters.centroids
         ),
         rows=[case.rows[order.index(label)] for label in range(len(order))],
     )
@@ -327,7 +327,7 @@ def test_a_release_publishes_the_settled_and_nobody_who_waits(
             assert len(set(case.table.users[records].tolist())) >= case.k
     clusters, numbers = clusters_in_use(assigned)
     assert np.append(numbers, -1)[clusters.labels].tolist() == assigned.labels.tolist()
-    assert clusters.withheld.tolist() == assigned.waiting.tolist()
+    assert clusters.suppressed.tolist() == assigned.waiting.tolist()
 
 
 RECORDS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), st.integers(0, 5)))

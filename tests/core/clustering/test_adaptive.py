@@ -28,7 +28,7 @@ from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.records import Ints
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid, renamed_users
-from tests.random_logs import table_of
+from tests.random_logs import noun_rows, table_of
 from tests.strategies import (
     Row,
     example_problem,
@@ -245,12 +245,5 @@ def test_clearly_better_than_mdav_on_sets_of_nouns(wordnet: WordNet, seed: int) 
 
 def noun_problem(taxonomy: Taxonomy, generator: np.random.Generator) -> Problem:
     """800 records of 100 users, one to four of 600 nouns each, a few of them frequent."""
-    nouns = [i for i, name in enumerate(taxonomy.names) if ".n.01" in name]
-    vocabulary = generator.permutation(nouns)[:600]
-    shares = 1.0 / (np.arange(600) + 8)
-    rows: list[Row] = []
-    for _ in range(800):
-        size = int(generator.integers(1, 5))
-        drawn = generator.choice(vocabulary, size, replace=False, p=shares / shares.sum())
-        rows.append((int(generator.integers(100)), drawn.tolist(), [], 0))
+    rows = noun_rows(taxonomy, generator, records=800, users=100, most_nouns=4)
     return problem_from(taxonomy, table_of(taxonomy, rows), k=5)

@@ -28,7 +28,7 @@ from tasks.core.similarity.costs import Costs
 from tasks.core.starmap import serial
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.clusterings import assert_valid
-from tests.random_logs import table_of
+from tests.random_logs import noun_rows, table_of
 from tests.strategies import Row, problem_from, problems
 
 Labels = Callable[..., Ints]
@@ -98,7 +98,7 @@ def test_few_pairs_are_new_when_a_log_grows(wordnet: WordNet) -> None:
 
 def avoidable_share(taxonomy: Taxonomy, generator: np.random.Generator) -> float:
     """Share of pairs of old sets that are in one block now, and were not before."""
-    rows = noun_rows(taxonomy, generator)
+    rows = noun_rows(taxonomy, generator, records=4000, users=300, most_nouns=3)
     stays = (generator.random(len(rows)) > 0.05).tolist()
     now, before = (block_of_sets(taxonomy, log) for log in (rows, list(compress(rows, stays))))
     pairs = Counter(now[row] for row in before)
@@ -108,19 +108,6 @@ def avoidable_share(taxonomy: Taxonomy, generator: np.random.Generator) -> float
 
 def squares(sizes: Counter[Any]) -> int:
     return sum(size**2 for size in sizes.values())
-
-
-def noun_rows(taxonomy: Taxonomy, generator: np.random.Generator) -> list[Row]:
-    """4000 records of 300 users, one to three of 600 nouns each, a few of them frequent."""
-    nouns = [i for i, name in enumerate(taxonomy.names) if ".n.01" in name]
-    vocabulary = generator.permutation(nouns)[:600]
-    shares = 1.0 / (np.arange(600) + 8)
-    rows: list[Row] = []
-    for _ in range(4000):
-        size = int(generator.integers(1, 4))
-        drawn = generator.choice(vocabulary, size, replace=False, p=shares / shares.sum())
-        rows.append((int(generator.integers(300)), drawn.tolist(), [], 0))
-    return rows
 
 
 def block_of_sets(taxonomy: Taxonomy, rows: list[Row]) -> dict[tuple[int, ...], int]:

@@ -15,7 +15,7 @@ from tasks.core.clustering.paper import (
     cluster_as_printed,
     cluster_nodes,
     node_centroids,
-    withhold_small,
+    suppress_small,
 )
 from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.similarity.concepts import measure_concepts
@@ -163,7 +163,7 @@ def test_people_are_counted_not_rows(flat: Taxonomy) -> None:
     )
     clusters = cluster_as_printed(table, least, k=2, l=1, distance="jaccard")
     assert clusters.count == 0
-    assert clusters.withheld.all()
+    assert clusters.suppressed.all()
 
 
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1)
@@ -177,7 +177,7 @@ def test_small_clusters_are_withheld_and_nothing_else(
     people = [len({u for label, u, _ in rows if label == c}) for c in range(4)]
     variety = [len({s for label, _, s in rows if label == c}) for c in range(4)]
     assert people_per_label(labels, users, 4).tolist() == people
-    clusters = withhold_small(labels, users, sets, np.arange(4), k=k, l=least_sets)
+    clusters = suppress_small(labels, users, sets, np.arange(4), k=k, l=least_sets)
     large = [people[c] >= k and variety[c] >= least_sets for c in range(4)]
-    assert clusters.withheld.tolist() == [c >= 0 and not large[c] for c, _, _ in rows]
+    assert clusters.suppressed.tolist() == [c >= 0 and not large[c] for c, _, _ in rows]
     assert clusters.centroids.tolist() == [c for c in range(4) if large[c]]

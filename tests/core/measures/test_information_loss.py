@@ -29,7 +29,7 @@ def one_cluster(table: RecordTable) -> Clusters:
     members = table.set_of >= 0
     return Clusters(
         labels=np.where(members, 0, -1).astype(np.int32),
-        withheld=np.zeros(len(table), dtype=np.bool_),
+        suppressed=np.zeros(len(table), dtype=np.bool_),
         centroids=np.flatnonzero(members)[:1].astype(np.int32),
     )
 
@@ -97,7 +97,7 @@ def test_a_withheld_record_costs_one_per_mention(taxonomy: Taxonomy) -> None:
     table = table_of(taxonomy, [(0, [3], [], 0)])
     withheld = Clusters(
         labels=np.array([-1], dtype=np.int32),
-        withheld=np.array([True]),
+        suppressed=np.array([True]),
         centroids=np.zeros(0, dtype=np.int32),
     )
     release = publish_each(

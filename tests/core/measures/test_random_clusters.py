@@ -36,7 +36,7 @@ def clusters_of(labels: Ints) -> Clusters:
     first = np.unique(labels[labels >= 0], return_index=True)[1]
     return Clusters(
         labels=labels,
-        withheld=np.zeros(len(labels), dtype=np.bool_),
+        suppressed=np.zeros(len(labels), dtype=np.bool_),
         centroids=first.astype(np.int32),
     )
 

@@ -23,7 +23,7 @@ from tests.slow_redaction import form_by_form
 def unclustered(table: RecordTable) -> Clusters:
     return Clusters(
         labels=np.full(len(table), -1, dtype=np.int32),
-        withheld=np.zeros(len(table), dtype=np.bool_),
+        suppressed=np.zeros(len(table), dtype=np.bool_),
         centroids=np.zeros(0, dtype=np.int32),
     )
 
@@ -68,7 +68,7 @@ def test_diversity_counts_sets_and_their_entropy(flat: Taxonomy) -> None:
     table = table_of(flat, [(0, [1], [], 0), (1, [1], [], 0), (2, [2], [], 0), (3, [3], [], 0)])
     clusters = Clusters(
         labels=np.array([0, 0, 0, 1], dtype=np.int32),
-        withheld=np.zeros(4, dtype=np.bool_),
+        suppressed=np.zeros(4, dtype=np.bool_),
         centroids=np.array([0, 3], dtype=np.int32),
     )
     shares = Counter([1, 1, 2])

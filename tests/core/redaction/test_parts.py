@@ -164,7 +164,7 @@ def test_a_tie_is_decided_as_in_the_whole_log() -> None:
     alone = [int(row[0]) == 2 for row in map(table.sets.row, table.set_of.tolist())]
     clusters = Clusters(
         labels=np.array(alone, dtype=np.int32),
-        withheld=np.zeros(len(rows), dtype=np.bool_),
+        suppressed=np.zeros(len(rows), dtype=np.bool_),
         centroids=np.zeros(2, dtype=np.int32),
     )
     assert len(parts.cut_into_parts(clusters.labels, records_per_part=4)) == 2

@@ -159,7 +159,7 @@ def any_clusters(draw: st.DrawFn) -> tuple[Taxonomy, RecordTable, Clusters, list
     labels = [draw(label) if own >= 0 else -1 for own in table.set_of.tolist()]
     clusters = Clusters(
         labels=np.array(labels, dtype=np.int32),
-        withheld=np.array([c < 0 and draw(st.booleans()) for c in labels], dtype=np.bool_),
+        suppressed=np.array([c < 0 and draw(st.booleans()) for c in labels], dtype=np.bool_),
         centroids=np.zeros(len(sets), dtype=np.int32),
     )
     return taxonomy, table, clusters, [np.array(sorted(row), dtype=np.int32) for row in sets]
