@@ -62,7 +62,8 @@ class SlowPool:
         labels = np.full(len(self.table), -1, dtype=np.int32)
         labels[[r for unit in units for r in self.records[unit]]] = 0
         members = members_of(self.table, labels)
-        return generalise(members, self.taxonomy, inclusive=self.inclusive)[0].tolist()
+        (row,) = generalise(members, self.taxonomy, inclusive=self.inclusive)
+        return [int(concept) for concept in row]
 
 
 def slow_assign(

@@ -34,7 +34,7 @@ def postgres() -> Iterator[dict[str, str]]:
         shutil.chown(folder, NOBODY, NOBODY)
     data = str(folder / "data")
     _run([place / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync"])
-    serve = [place / "pg_ctl", "-D", data, "-w", "-l", str(folder / "log")]
+    serve: list[str | Path] = [place / "pg_ctl", "-D", data, "-w", "-l", str(folder / "log")]
     _run([*serve, "-o", f"-k {folder} -c listen_addresses='' -c fsync=off", "start"])
     path = f"{place}{os.pathsep}{os.environ['PATH']}"
     try:

@@ -204,7 +204,8 @@ class SlowRedaction:
         return said
 
     def _nearest(self, concept: int, label: int) -> int:
-        return min(
-            self.sets[label],
-            key=lambda other: (concept_distance(self.taxonomy, concept, other), other),
+        near: tuple[float, int] = min(
+            (concept_distance(self.taxonomy, concept, other), int(other))
+            for other in self.sets[label]
         )
+        return near[1]

@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 from tasks.core.errors import InputError, UnexpectedError
 from tasks.editions import ledger_file
 from tasks.editions.ledger import Ledger, open_ledger
-from tasks.editions.ledger_entries import Batch, Edition, Intent, Release
+from tasks.editions.ledger_entries import Batch, Edition, Intent, Release, State
 
 ROOT = Path(__file__).parent.parent.parent
 NOT_UTF_8 = os.fsdecode(b"caf\xe9.tsv")
@@ -474,7 +474,7 @@ class LedgerMachine(RuleBasedStateMachine):
         release = None
         if data.draw(st.booleans()):
             release = Release(model.releases * same + 1, data.draw(st.text("0f", max_size=3)))
-        state = "published" if release else "waiting"
+        state: State = "published" if release else "waiting"
         batches = tuple(Batch(sha, f"{sha}.tsv", state, 9, 1, release) for sha in chosen)
         free = len(model.clusters.get(edition.number, {})) + 1
         clusters = {free + n: "dog.n.01" for n in range(data.draw(st.integers(0, 2)))}

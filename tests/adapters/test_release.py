@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -121,9 +122,7 @@ def test_a_killed_publication_shows_no_release(
     publish_old = open_draft(tmp_path, "tsv")
     finished(publish_old, "old")
     publish(publish_old)
-    from tasks.adapters import release_files as module
-
-    replace = module.os.replace
+    replace = os.replace
     seen: list[set[str]] = []
 
     def watched(source: Path, target: Path) -> None:
@@ -132,7 +131,7 @@ def test_a_killed_publication_shows_no_release(
             seen.append(marks)
         replace(source, target)
 
-    monkeypatch.setattr(module.os, "replace", watched)
+    monkeypatch.setattr(os, "replace", watched)
     draft = open_draft(tmp_path, "tsv")
     finished(draft, "new")
     publish(draft)

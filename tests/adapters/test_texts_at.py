@@ -39,8 +39,9 @@ CONTENTS = {"log.tsv": tabs, "log.csv": commas, "log.jsonl": json_lines}
 
 @pytest.fixture(params=["log.tsv", "log.tsv.gz", "log.csv", "log.jsonl"])
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    path = tmp_path / request.param
-    content = CONTENTS[request.param.removesuffix(".gz")]()
+    name: str = request.param
+    path = tmp_path / name
+    content = CONTENTS[name.removesuffix(".gz")]()
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     return path
 

@@ -119,8 +119,8 @@ def pycanon(folder: Path, store: Path, log: Log) -> Found:
 
 
 def _rows_alike(release: Path) -> int:
-    import pandas  # type: ignore[import-untyped]
-    from pycanon import anonymity  # type: ignore[import-untyped]
+    import pandas
+    from pycanon import anonymity
 
     rows = pandas.read_csv(release, sep="\t", dtype=str).fillna("")
     return int(anonymity.k_anonymity(rows, list(rows.columns)))

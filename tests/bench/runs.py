@@ -109,12 +109,12 @@ class Runs:
             for kind in ("dask", "local")
         ]
         dask, plain = made[::2], made[1::2]
-        seconds = [[run["seconds"] for run in side] for side in (dask, plain)]
+        on_dask, here = ([run["seconds"] for run in side] for side in (dask, plain))
         found = {
             **{"size": size, "scope": scope, "same_bytes": same_bytes(made)},
             "wall": _median_ratio(dask, plain, "wall_seconds"),
             "cpu": _median_ratio(dask, plain, "cpu_seconds"),
-            "phases": {phase: _median_ratio(*seconds, phase) for phase in PARALLEL},
+            "phases": {phase: _median_ratio(on_dask, here, phase) for phase in PARALLEL},
             "worker_peak_mb": max(run["largest_child_mb"] for run in dask),
             "worker_limit_gb": WORKER_MEMORY,
             "shared_mb": max(run["shared_mb"] for run in dask),

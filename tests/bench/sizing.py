@@ -49,7 +49,8 @@ class Sizing:
 
     def flow_seconds(self, queries: int) -> float:
         """Of what stays in the process of the flow: all that it does not wait for shards."""
-        return self._carried(*(_own_seconds(run) for run in (self._small, self._large)), queries)
+        small, large = _own_seconds(self._small), _own_seconds(self._large)
+        return self._carried(small, large, queries)
 
     def shard_seconds(self, queries: int) -> float:
         """Of all shards, by a single worker."""
@@ -69,7 +70,8 @@ class Sizing:
 
     def gigabytes(self, name: str, queries: float) -> float:
         more = queries - self._large["size"]
-        return (self._large[name] + self._per_query(name) * more) * MEGABYTE / GIGABYTE
+        megabytes: float = self._large[name] + self._per_query(name) * more
+        return megabytes * MEGABYTE / GIGABYTE
 
     def most_queries(self, name: str, gigabytes: float) -> float:
         """How many queries fit."""

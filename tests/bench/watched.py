@@ -71,9 +71,14 @@ def watch(
         seconds = time.perf_counter() - started
         if process.returncode:
             raise RunFailed(f"exit {process.returncode}: {_text(complaints)[-2000:].strip()}")
-        memory = (round(found / MEGABYTE, 1) for found in (peaks.all, peaks.child, peaks.folder))
-        cpu = round(sum(peaks.cpu.values()), 1)
-        return Watched(round(seconds, 3), *memory, cpu, _text(output))
+        return Watched(
+            seconds=round(seconds, 3),
+            peak_memory_mb=round(peaks.all / MEGABYTE, 1),
+            largest_child_mb=round(peaks.child / MEGABYTE, 1),
+            folder_mb=round(peaks.folder / MEGABYTE, 1),
+            cpu_seconds=round(sum(peaks.cpu.values()), 1),
+            output=_text(output),
+        )
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def read_back(case: Case) -> ReadBack:
     return ReadBack(case.header, case.rows, users, sets, case.promise)
 
 
-def judge(*cases: Case, **changed: int) -> list[str]:
+def judge(*cases: Case, **changed: Any) -> list[str]:
     """The faults of an edition, whose promise is the union's but for what is changed."""
     promise = replace(union_promise([case.promise for case in cases]), **changed)
     return union_faults(

@@ -59,7 +59,9 @@ def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
 @pytest.fixture(scope="module")
 def run(stack: Stack) -> dict[str, Any]:
     """The run that has published."""
-    return wait_for("the run to end", stack.releasing_runs)[0]
+    (found, *_) = wait_for("the run to end", stack.releasing_runs)
+    assert isinstance(found, dict)
+    return found
 
 
 class Visit:

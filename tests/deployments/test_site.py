@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from deployments.keeper import Child, is_kept, make_inboxes
-from deployments.pool import POOL, runs_with_a_process
-from deployments.site import ROOT, open_site
+from deployments.pool import runs_with_a_process
+from deployments.site import POOL, ROOT, open_site
 from deployments.stack import main, parser
 from tasks.core.errors import UsageError
 

@@ -20,6 +20,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 CANARIES = f"{CANARY_USER}\t{CANARY_WORD} lung cancer\t{MOMENT}\n{CANARY_USER}\t{CANARY_WORD}\n"
 
 
+def wait_until_gone(name: str, pid: int) -> None:
+    wait_for(f"the {name} to be gone", lambda: not lives(pid))
+
+
 def lives(pid: int) -> bool:
     """Whether a process works; one that has ended may not have been noticed by its parent yet."""
     try:
@@ -139,7 +143,7 @@ def test_down_leaves_no_process_and_no_byte_of_the_log(stack: Stack) -> None:
     stack.down()
     assert stack.run("status").returncode == 1
     for name in ("keeper", "server", "worker"):
-        wait_for(f"the {name} to be gone", lambda pid=pids[name]: not lives(pid))
+        wait_until_gone(name, pids[name])
     files = list(contents(stack.folder))
     held = {path.name for path, _ in files}
     assert {"prefect.db", "server.log", "worker.log", "ledger.sqlite3", "report.html"} <= held

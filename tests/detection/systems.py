@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 from unittest import mock
 
 import numpy as np
@@ -15,7 +15,7 @@ from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.pipeline import read_texts
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.choices import Scope
-from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.lexicon import PartOfSpeech, lexical_key
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]
@@ -85,7 +85,7 @@ def first_sense(store: Path) -> System:
     lexicon, topics = wordnet(str(store)).lexicon, topic_map(str(store), None)
 
     def concept(phrase: str) -> int:
-        bases = ((lexicon.base(phrase, pos), pos) for pos in ("n", "v"))
+        bases = ((lexicon.base(phrase, pos), pos) for pos in get_args(PartOfSpeech))
         return next((int(lexicon.senses(base, pos)[0]) for base, pos in bases if base), -1)
 
     def find(text: str) -> list[Finding]:

@@ -179,8 +179,8 @@ def test_a_run_that_takes_too_long_is_ended_and_leaves_nothing(
     (log,) = write_parts(tmp_path / "log", 1, queries=20_000, users=900, seed=4)
     told = {"PREFECT_API_URL": url, "PREFECT_HOME": str(tmp_path / "client")}
     done = subprocess.run(
-        [sys.executable, "-m", "flows.run", str(log), "--k", "8", "--out", tmp_path / "out"]
-        + ["--store", str(new_store())],
+        [sys.executable, "-m", "flows.run", str(log), "--k", "8"]
+        + ["--out", str(tmp_path / "out"), "--store", str(new_store())],
         cwd=ROOT,
         env={**os.environ, **told, "LOGVEIL_TIMEOUT_SECONDS": "2"},
         capture_output=True,

@@ -129,9 +129,9 @@ def test_a_trained_pipeline_is_used_where_it_is_named(
 ) -> None:
     trained = spacy.blank("en")
     ruler = trained.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "PERSON", "pattern": "zaphod"}])  # type: ignore[attr-defined]
+    ruler.add_patterns([{"label": "PERSON", "pattern": "zaphod"}])
     tags = trained.add_pipe("attribute_ruler")
-    tags.add(patterns=[[{"LOWER": "cure"}]], attrs={"POS": "VERB"})  # type: ignore[attr-defined]
+    tags.add(patterns=[[{"LOWER": "cure"}]], attrs={"POS": "VERB"})
     trained.to_disk(tmp_path / "model")
     reader = Reader(wordnet, topics, "sensitive", str(tmp_path / "model"))
     found = reader("zaphod cure")

@@ -67,15 +67,15 @@ def case_of(
     """Clusters by any labels of the records; those without attributes are in none."""
     held = np.where(table.set_of >= 0, np.array(labels, dtype=np.int32), -1)
     numbers, dense = np.unique(np.append(held, -1), return_inverse=True)
-    dense = (dense - 1)[:-1].astype(np.int32)
+    labels_of: Ints = (dense - 1)[:-1].astype(np.int32)
     clusters = Clusters(
-        labels=dense,
-        suppressed=(table.set_of >= 0) & (dense < 0),
+        labels=labels_of,
+        suppressed=(table.set_of >= 0) & (labels_of < 0),
         centroids=np.full(len(numbers) - 1, -1, dtype=np.int32),
     )
     rows: list[Ints] = []
     if clusters.count:
-        rows = generalise(members_of(table, dense), taxonomy, inclusive=inclusive)
+        rows = generalise(members_of(table, labels_of), taxonomy, inclusive=inclusive)
     old = [np.array(sorted(row), dtype=np.int32) for row in published]
     return Case(taxonomy, table, clusters, rows, old, inclusive, k, l)
 
@@ -221,11 +221,9 @@ def example(
     l: int = 1,  # noqa: E741
 ) -> list[int]:
     taxonomy, table = pool(held)
-    return (
-        case_of(taxonomy, table, labels, published, k=k, l=l, inclusive=True)
-        .assigned()
-        .labels.tolist()
-    )
+    case = case_of(taxonomy, table, labels, published, k=k, l=l, inclusive=True)
+    assigned: list[int] = case.assigned().labels.tolist()
+    return assigned
 
 
 def test_a_published_cluster_that_fits_as_well_is_joined() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tasks.core.arrays import people_per_label, ragged_of
+from tasks.core.choices import Distance
 from tasks.core.clustering.paper import (
     cluster_as_printed,
     cluster_nodes,
@@ -29,7 +30,7 @@ KINDS = st.sampled_from(["jaccard", "printed"])
 
 
 def fast_clusters(
-    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: str
+    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: Distance
 ) -> tuple[list[set[int]], list[int]]:
     """Clusters and centroids of the records that hold attributes, numbered from 0."""
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
@@ -44,7 +45,7 @@ def fast_clusters(
 
 
 def literal_clusters(
-    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: str
+    taxonomy: Taxonomy, table: RecordTable, threshold: float, kind: Distance
 ) -> tuple[list[set[int]], list[int]]:
     rows = [table.sets.row(s).tolist() for s in table.set_of[table.set_of >= 0].tolist()]
     distances = {
@@ -58,7 +59,7 @@ def literal_clusters(
 
 @given(st.data(), THRESHOLDS, KINDS)
 def test_algorithm_3_equals_the_literal_version(
-    data: st.DataObject, threshold: float, kind: str
+    data: st.DataObject, threshold: float, kind: Distance
 ) -> None:
     taxonomy, table = data.draw(tables(threshold=threshold))
     if not len(table.sets):
@@ -93,7 +94,7 @@ def similar_sets(draw: st.DrawFn) -> tuple[np.ndarray, AttributeSets, list[int]]
 
 @given(similar_sets(), KINDS)
 def test_pairs_of_records_equal_eq_9_on_any_similarity(
-    case: tuple[np.ndarray, AttributeSets, list[int]], kind: str
+    case: tuple[np.ndarray, AttributeSets, list[int]], kind: Distance
 ) -> None:
     similar, sets, counts = case
     rows = [sets.row(index).tolist() for index, n in enumerate(counts) for _ in range(n)]

@@ -244,8 +244,9 @@ def test_nobody_in_a_cluster_is_left_behind_for_their_words() -> None:
 
 def test_times_are_cut_no_further_than_needed() -> None:
     taxonomy = one_concept()
-    same_hour = [(user, [1], [], 5 * HOUR + user) for user in range(3)]
-    same_day = [(user, [1], [], (24 + user) * HOUR) for user in range(3)]
+    none: list[str] = []
+    same_hour = [(user, [1], none, 5 * HOUR + user) for user in range(3)]
+    same_day = [(user, [1], none, (24 + user) * HOUR) for user in range(3)]
     table = table_of(taxonomy, same_hour + same_day)
     _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
     assert sorted(zip(release.precisions.tolist(), release.times.tolist(), strict=True)) == [
