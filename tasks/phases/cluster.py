@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.adapters.resources import wordnet
-from tasks.core.append.assignment import Assignment, assign
-from tasks.core.append.redaction import clusters_in_use, with_centroids
+from tasks.core.append.assignment import Assignment, assign, clusters_in_use, with_centroids
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of
