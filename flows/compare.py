@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tasks.evaluation.comparison import MethodComparison
     from tasks.settings import Settings
 
-KEPT: Final = "no comparison was written; what was read and compared is kept for the next run"
+REMAINS: Final = "no comparison was written; what was read and compared is kept for the next run"
 OUT: Final = "comparison"
 EXAMPLES: Final = """\
 examples:
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return run_command(parser(), arguments, _work, KEPT)
+    return run_command(parser(), arguments, _work, REMAINS)
 
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
@@ -75,7 +75,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparison, part: comparison.make(part))
-    screen.say(prepare_prefect(lambda: leave_at_once([], KEPT)))
+    screen.say(prepare_prefect(lambda: leave_at_once([], REMAINS)))
     from flows.comparison import compare_on
 
     return compare_on(screen, settings)

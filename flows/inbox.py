@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flows.batches import Order, Outcome
     from flows.display import Screen
 
-KEPT: Final = "what was published stays, the other files are left for the next run"
+REMAINS: Final = "what was published stays, the other files are left for the next run"
 EXAMPLES = """\
 examples:
   python -m flows.inbox --inbox incoming --out published      each new file is one more release
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return run_command(parser(), arguments, _work, KEPT)
+    return run_command(parser(), arguments, _work, REMAINS)
 
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
@@ -110,7 +110,7 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
 
         executor = LocalExecutor(order.settings.workers)
         return InboxRun(order, executor, lambda: Phases(screen)).run()
-    screen.say(prepare_prefect(lambda: leave_at_once(sorted(order.out.glob("edition-*")), KEPT)))
+    screen.say(prepare_prefect(lambda: leave_at_once(sorted(order.out.glob("edition-*")), REMAINS)))
     from flows.anonymise import anonymise_inbox, shown_on
     from flows.batches import FilesPutAside, Outcome
 

@@ -6,70 +6,132 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from traceback import format_exception
 from typing import Any
 
 import numpy as np
 import pytest
-from tasks.reading import Manner, read_in_shards
-from tasks.runtime.workers import running_blocks
 
-from tasks import reading
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import cut_into_blocks
-from tasks.core.clustering.problem import Problem, between_sets, problem_of
-from tasks.core.errors import UnexpectedError, UsageError
+from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.records import Ints
-from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import Costs
-from tasks.core.taxonomy import build_taxonomy
-from tasks.runtime.progress import silent
-from tests.random_logs import table_of
+from tasks.core.starmap import serial
+from tasks.runtime.executor import READY_SECONDS, LocalExecutor, sharing
+from tests.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
+
+A_LOT = 1000.0
+"""Seconds of work."""
 
 
 def double(number: int, offset: int) -> Ints:
     return np.array([2 * number + offset], dtype=np.int32)
 
 
+def who_works(number: int) -> int:
+    return os.getpid()
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_results_come_in_order(workers: int) -> None:
-    with running_blocks(workers) as run:
+    with LocalExecutor(workers).running(A_LOT) as run:
         found = [int(result[0]) for result in run(double, ((n, 1) for n in range(20)))]
     assert found == [2 * n + 1 for n in range(20)]
 
 
-def test_one_and_two_workers_find_the_same_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("executor", "seconds", "here"),
+    [
+        (LocalExecutor(1, ready_seconds=0), A_LOT, True),
+        (LocalExecutor(2), 0.1, True),
+        (LocalExecutor(2), READY_SECONDS, False),
+        (LocalExecutor(2, ready_seconds=0), 0.0, False),
+    ],
+    ids=["alone", "little to do", "much to do", "ready at once"],
+)
+def test_others_are_asked_if_they_are_ready_sooner_than_the_work_is_done(
+    executor: LocalExecutor, seconds: float, here: bool
+) -> None:
+    with executor.running(seconds) as run:
+        assert ({*run(who_works, ((n,) for n in range(4)))} == {os.getpid()}) == here
+
+
+def test_one_and_two_workers_find_the_same_clusters() -> None:
     """With small blocks: what is cut into blocks does not depend on who works on them."""
     problem = problem_of_many_blocks()
     labels = []
     for workers in (1, 2):
-        with running_blocks(workers) as run:
-            labels.append(adaptive_labels(problem, run, sets_per_block=20).tolist())
+        with LocalExecutor(workers).running(A_LOT) as run:
+            labels.append(adaptive_labels(problem, run, sets_per_block=SETS_PER_BLOCK).tolist())
     assert labels[0] == labels[1]
 
 
-def test_workers_read_what_is_known_of_a_block(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class KnownCosts:
+    path: Path
+
+    def __call__(self, block: Problem) -> Costs:
+        return np.asarray(np.load(self.path), dtype=np.float32)
+
+
+def test_workers_read_what_is_known_of_a_block(tmp_path: Path) -> None:
     problem = problem_of_many_blocks()
     sources = []
-    for number, block in enumerate(cut_into_blocks(problem, sets_per_block=20)):
+    for number, block in enumerate(cut_into_blocks(problem, sets_per_block=SETS_PER_BLOCK)):
         sources.append(KnownCosts(tmp_path / f"{number}.npy"))
         np.save(sources[-1].path, between_sets(problem.part(block)))
-    with running_blocks(2) as run:
-        labels = adaptive_labels(problem, run, sources, sets_per_block=20)
-    assert labels.tolist() == adaptive_labels(problem, sets_per_block=20).tolist()
+    with LocalExecutor(2).running(A_LOT) as run:
+        labels = adaptive_labels(problem, run, sources, sets_per_block=SETS_PER_BLOCK)
+    expected = adaptive_labels(problem, sets_per_block=SETS_PER_BLOCK)
+    assert labels.tolist() == expected.tolist()
+
+
+def make_of(number: int, offset: int) -> int:
+    return number + offset
+
+
+def test_a_part_that_is_alone_needs_no_worker() -> None:
+    started = []
+
+    def others() -> AbstractContextManager[Any]:
+        started.append("")
+        return nullcontext(serial)
+
+    with sharing(others) as run:
+        assert list(run(make_of, iter([]))) == []
+        assert list(run(make_of, iter([(1, 2)]))) == [3]
+        assert started == []
+        assert list(run(make_of, ((n, 1) for n in range(3)))) == [1, 2, 3]
+        assert list(run(make_of, ((n, 2) for n in range(3)))) == [2, 3, 4]
+    assert len(started) == 1
+
+
+def test_few_parts_are_prepared_ahead() -> None:
+    """Of a large log not all parts lie in memory at once."""
+    prepared = []
+
+    def parts() -> Iterator[tuple[int, int]]:
+        for number in range(50):
+            prepared.append(number)
+            yield number, 1
+
+    with LocalExecutor(2).running(A_LOT) as run:
+        results = run(make_of, parts())
+        assert [next(results), next(results)] == [1, 2]
+        assert len(prepared) < 10
+        assert len(list(results)) == 48
 
 
 IDLE = """\
 import os, time
-from tasks.runtime.workers import running_blocks
+from tasks.runtime.executor import LocalExecutor
 if __name__ == "__main__":
-    with running_blocks(2) as run:
-        (first,) = run(os.getpid, [()])
+    with LocalExecutor(2).running(1000) as run:
+        first, _ = run(os.getpid, [(), ()])
         print(first, flush=True)
         list(run(time.sleep, [(600,), (600,)]))
 """
@@ -79,10 +141,11 @@ def test_workers_end_with_the_process_they_work_for(tmp_path: Path) -> None:
     """Also if that is killed: nobody is left who holds texts in memory."""
     script = tmp_path / "idle.py"
     script.write_text(IDLE)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     owner = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment)
     assert owner.stdout is not None
     worker = int(owner.stdout.readline())
+    assert worker != owner.pid
     assert is_alive(worker)
     owner.kill()
     owner.wait()
@@ -103,57 +166,3 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-TEXTS = ["lung cancer cure", "john smith springfield", "", "call 212-736-5000", "used cars", "flu"]
-
-
-def test_one_and_two_workers_read_the_same(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SHARD", 2)
-    manner = Manner(str(store), None, "sensitive", None)
-    found, steps = [], []
-    for workers in (1, 2):
-        with running_blocks(workers) as run:
-            told: list[tuple[int, int]] = []
-            readings = read_in_shards(manner, TEXTS, run, lambda *step: told.append(step))  # noqa: B023
-        found.append({f.name: getattr(readings, f.name).tolist() for f in fields(readings)})
-        steps.append(told)
-    assert found[0] == found[1]
-    assert len(readings) == len(TEXTS)
-    assert steps == [[(2, 6), (4, 6), (6, 6)]] * 2
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_no_text_comes_out_of_a_worker_that_fails(store: Path, workers: int) -> None:
-    manner = Manner(str(store), None, "sensitive", None)
-    texts: list[Any] = ["zyxwvcanary", b"zyxwvcanary"]
-    with running_blocks(workers) as run, pytest.raises(UnexpectedError) as caught:
-        read_in_shards(manner, texts, run, silent)
-    assert "zyxwvcanary" not in "".join(format_exception(caught.value))
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_our_own_errors_keep_their_kind(store: Path, workers: int) -> None:
-    manner = Manner(str(store), None, "sensitive", "en_no_such_model")
-    with running_blocks(workers) as run, pytest.raises(UsageError, match="not installed"):
-        read_in_shards(manner, TEXTS, run, silent)
-
-
-@dataclass(frozen=True)
-class KnownCosts:
-    path: Path
-
-    def __call__(self, block: Problem) -> Costs:
-        return np.asarray(np.load(self.path), dtype=np.float32)
-
-
-def problem_of_many_blocks() -> Problem:
-    names = [f"c{n}.n.01" for n in range(60)]
-    parents = [[]] + [[(n - 1) // 3] for n in range(1, 60)]
-    taxonomy = build_taxonomy(names, names, parents, root="c0.n.01", version="")
-    rows = [(u, [1 + u % 59, 1 + (u * 7) % 59], [], 0) for u in range(200)]
-    table = table_of(taxonomy, [(u, list(dict.fromkeys(c)), w, t) for u, c, w, t in rows])
-    distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
-    problem = problem_of(table, distances, taxonomy, k=3, l=1)
-    assert len(cut_into_blocks(problem, sets_per_block=20)) > 2
-    return problem

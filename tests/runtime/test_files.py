@@ -88,7 +88,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 
     write_private(tmp_path / "file", b"old")
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(InputError, match="cannot write to --store: .*No space left"):
+    with pytest.raises(InputError, match=r"cannot write to --store: .*No space left"):
         write_private(tmp_path / "file", b"new")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
 
