@@ -14,9 +14,9 @@ run: $(PLAIN)
 test: $(TESTED)
 	$(VENV)/bin/python -m pytest
 
-# Prefect's server on loopback, a worker and the deployments: see deployments/stack.py.
+# Prefect's server on loopback, a worker and the deployments: see deployments/services.py.
 up down status: $(PLAIN)
-	$(VENV)/bin/python -m deployments.stack $@
+	$(VENV)/bin/python -m deployments.services $@
 
 # What takes long: kills, full disks, real servers, quality of whole releases.
 test-slow: $(TESTED)

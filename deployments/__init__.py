@@ -1,1 +1,1 @@
-"""Prefect around the flows: what is deployed, and a stack of server and worker to run it on."""
+"""Prefect around the flows: what is deployed, and the services (server, worker) to run it on."""

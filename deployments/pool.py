@@ -1,20 +1,28 @@
-"""`python -m deployments.pool make`: make the work pool; `… work`: be its worker.
+"""`python -m deployments.pool deploy`: make the work pool and its deployments; `… work`: work.
 
 A worker that is killed together with its flow leaves a run that Prefect shows as running for ever
 and that keeps the deployment's only slot, so no later run would start. Before a worker begins,
 whatever its pool has under way must therefore still have a process on this machine, or is ended
 here: the next scheduled run takes up its files. So one machine serves a pool, with one worker.
+
+Why not by Prefect's heartbeats and an automation: tried with 3.8.8, they end such a run after 83 s
+(this: 7 s), never one that was killed before its first heartbeat, and are known to crash runs that
+have completed (PrefectHQ/prefect#18653).
 """
 
 from __future__ import annotations
 
-import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from uuid import UUID
 
+import anyio
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.filters import (
@@ -27,12 +35,17 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.states import Cancelled, Crashed
+from prefect.workers.process import ProcessWorker
 
-from deployments.site import POOL
+from deployments.config import POOL, Config, read_config
+from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
+from tasks.core.errors import InputError
 
 UNDER_WAY = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 RUN_ID = re.compile(rb"(?:^|\0)PREFECT__FLOW_RUN_ID=([0-9a-f-]{36})")
+END_SECONDS = 15
+"""So long a worker may take to end its flows."""
 GONE = "the worker and the run's process are gone; the next scheduled run takes up its files"
 
 
@@ -73,19 +86,55 @@ def runs_with_a_process(processes: Path = Path("/proc")) -> set[UUID]:
     return {UUID(run_id.decode()) for run_id in found}
 
 
-def make() -> None:
-    with get_client(sync_client=True) as client:
-        make_pool(client)
+def deploy() -> None:
+    """Tell the server what is deployed and have the worker started; else end everything."""
+    config = read_config()
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file"]
+    try:
+        with get_client(sync_client=True) as client:
+            await_server(client, config)
+            make_pool(client)
+        if subprocess.run([*command, config.deployments]).returncode:
+            raise InputError(f"nothing can be deployed: see {config.folder}/deploy.log")
+    except Exception as fault:
+        print(fault, flush=True)
+        supervisor(config).shutdown()
+    else:
+        supervisor(config).startProcess("worker", False)
+
+
+def await_server(client: SyncPrefectClient, config: Config) -> None:
+    """Wait until the server answers.
+
+    Raises:
+        InputError: it has ended before, or takes too long.
+    """
+    first = (processes(config) or {}).get("server")
+    for _ in range(2 * START_SECONDS):
+        if client.api_healthcheck() is None:
+            return
+        if (processes(config) or {}).get("server") != first:
+            break
+        time.sleep(0.5)
+    raise InputError(f"the server does not start: see {config.folder}/server.log")
 
 
 def work() -> None:
-    """End what has no process any more, then become the worker."""
+    """End what has no process any more, then be the worker."""
     with get_client(sync_client=True) as client:
         for name in end_orphans(client):
             print(f"{name}: {GONE}", flush=True)
-    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
-    os.execv(sys.executable, [*command, "--type", "process", "--name", POOL])
+    signal.signal(signal.SIGTERM, _end)
+    with suppress(KeyboardInterrupt):
+        anyio.run(ProcessWorker(work_pool_name=POOL, name=POOL).start)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as on Ctrl-C, but not without end: Prefect's own command waits for its flows, and a flow
+    tries for minutes to tell a server what happened that went down with the supervisor."""
+    signal.alarm(END_SECONDS)
+    signal.raise_signal(signal.SIGINT)
 
 
 if __name__ == "__main__":
-    {"make": make, "work": work}[sys.argv[1]]()
+    {"deploy": deploy, "work": work}[sys.argv[1]]()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import ragged_of, split_ragged
+from tasks.core.arrays import Ragged, ragged_of, split_ragged
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
@@ -23,7 +23,6 @@ from tasks.core.records import (
     RecordTable,
     Release,
 )
-from tasks.core.redaction.by_record import Ragged
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
 from tasks.core.taxonomy import Taxonomy
 from tests.oracles import concept_distance

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.generated import generated_lines
-from tests.stacks import ROOT, Stack, wait_for
+from tests.services import ROOT, Services, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -43,8 +43,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    made = Stack(tmp_path_factory.mktemp("pages"))
+def services(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    made = Services(tmp_path_factory.mktemp("pages"))
     made.prepare(store)
     made.up()
     try:
@@ -57,9 +57,9 @@ def stack(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
 
 
 @pytest.fixture(scope="module")
-def run(stack: Stack) -> dict[str, Any]:
+def run(services: Services) -> dict[str, Any]:
     """The run that has published."""
-    (found, *_) = wait_for("the run to end", stack.releasing_runs)
+    (found, *_) = wait_for("the run to end", services.releasing_runs)
     assert isinstance(found, dict)
     return found
 
@@ -109,8 +109,8 @@ def overflow(page: Page) -> int:
 
 
 @each_view
-def test_the_report(visit: Visit, stack: Stack) -> None:
-    (report,) = stack.out.glob("edition-*/release-*/report.html")
+def test_the_report(visit: Visit, services: Services) -> None:
+    (report,) = services.out.glob("edition-*/release-*/report.html")
     visit.page.goto(report.as_uri())
     drawn = visit.page.locator("figure svg")
     assert drawn.count() == 6
@@ -127,14 +127,14 @@ def test_the_report(visit: Visit, stack: Stack) -> None:
 
 
 @each_view
-def test_the_run_page(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
-    visit.page.goto(f"{stack.url}/runs/flow-run/{run['id']}")
+def test_the_run_page(visit: Visit, services: Services, run: dict[str, Any]) -> None:
+    visit.page.goto(f"{services.url}/runs/flow-run/{run['id']}")
     visit.page.get_by_text(run["name"]).first.wait_for()
     visit.page.get_by_text("Completed").first.wait_for()
     # The phases are drawn on a canvas, whose parts cannot be waited for.
     visit.page.wait_for_timeout(6000)
     visit.keep("run")
-    visit.page.goto(f"{stack.url}/artifacts")
+    visit.page.goto(f"{services.url}/artifacts")
     visit.page.get_by_text("cluster-progress").first.wait_for()
     visit.page.wait_for_timeout(1000)
     visit.keep("artifacts")
@@ -142,14 +142,14 @@ def test_the_run_page(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
 
 
 @each_view
-def test_the_artifacts_of_the_run(visit: Visit, stack: Stack, run: dict[str, Any]) -> None:
-    shown = stack.artifacts(run)
+def test_the_artifacts_of_the_run(visit: Visit, services: Services, run: dict[str, Any]) -> None:
+    shown = services.artifacts(run)
     for key, says in {
         "release": "Every published row",
         "measures": "rows published",
         "phases": "form clusters of k people",
     }.items():
-        visit.page.goto(f"{stack.url}/artifacts/artifact/{shown[key]['id']}")
+        visit.page.goto(f"{services.url}/artifacts/artifact/{shown[key]['id']}")
         visit.page.get_by_text(says).first.wait_for()
         pictures = visit.page.locator("img[src^='data:image/svg+xml']")
         assert pictures.count() == (6 if key == "release" else 0)

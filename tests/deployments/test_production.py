@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.postgres import postgres
-from tests.stacks import ROOT, SECONDS_BETWEEN_RUNS, Stack, free_port, wait_for
+from tests.services import ROOT, SECONDS_BETWEEN_RUNS, Services, free_port, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ class Machine:
     """A clone, a home and a place for data."""
 
     folder: Path
-    stack: Stack
+    services: Services
     environment: dict[str, str]
 
     @property
@@ -89,19 +89,19 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     home = folder / "home"
     home.mkdir()
     with postgres() as database:
-        stack = Stack(folder, port=free_port())
+        services = Services(folder, port=free_port())
         environment = {
             **{name: text for name, text in os.environ.items() if "PREFECT" not in name},
             **database,
             "HOME": str(home),
-            "LOGVEIL_PORT": str(stack.port),
+            "LOGVEIL_PORT": str(services.port),
         }
         environment = {n: t for n, t in environment.items() if not n.startswith("XDG_")}
-        made = Machine(folder, stack, environment)
+        made = Machine(folder, services, environment)
         try:
             yield made
         finally:
-            stop = [sys.executable, "-m", "deployments.stack", "down"]
+            stop = [sys.executable, "-m", "deployments.services", "down"]
             subprocess.run(stop, cwd=clone, env=environment, check=False)
 
 
@@ -115,7 +115,7 @@ def credential(machine: Machine) -> str:
 def test_a_log_is_released_on_schedule(machine: Machine) -> None:
     machine.type(TYPED[0])
     told = machine.type(TYPED[1])
-    assert machine.stack.url in told
+    assert machine.services.url in told
     machine.type(TYPED[2])
     wait_for("the release", machine.releases)
     assert [path.parent.name for path in machine.releases()] == ["release-0001"]
@@ -123,11 +123,11 @@ def test_a_log_is_released_on_schedule(machine: Machine) -> None:
 
 def test_the_api_asks_for_the_credential(machine: Machine) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
-        machine.stack.ask("flow_runs/filter", {})
+        machine.services.ask("flow_runs/filter", {})
     assert refused.value.code == 401
 
     def completed() -> list[dict[str, Any]]:
-        runs = machine.stack.ask("flow_runs/filter", {}, credential(machine))
+        runs = machine.services.ask("flow_runs/filter", {}, credential(machine))
         return [run for run in runs if run["state_name"] == "Completed"]
 
     assert all(run["auto_scheduled"] for run in wait_for("the run to end", completed))
@@ -195,4 +195,4 @@ def test_every_command_of_the_page_is_typed() -> None:
 
 def test_the_unit_starts_what_was_tested() -> None:
     unit = (ROOT / "deployments" / "logveil.service").read_text()
-    assert "ExecStart=%h/logveil/.venv/bin/python -m deployments.stack run\n" in unit
+    assert "ExecStart=%h/logveil/.venv/bin/python -m deployments.services run\n" in unit

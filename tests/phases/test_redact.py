@@ -23,7 +23,7 @@ from tasks.runtime.codec import name_of
 from tasks.runtime.progress import Progress, silent
 from tasks.runtime.remote import SharedFiles
 from tasks.settings import SAMPLE_LOG, Settings
-from tests.core.test_redaction_parts import as_a_whole, differences
+from tests.core.redaction.test_parts import as_a_whole, differences
 from tests.test_shards import Here
 
 

@@ -1,20 +1,18 @@
-"""What a stack is told, what it deploys, and what it refuses."""
+"""What the services are told, what they deploy, and what they refuse."""
 
 from __future__ import annotations
 
 import socket
 import sys
-import time
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import yaml
 
-from deployments.keeper import Child, is_kept, make_inboxes
+from deployments.config import POOL, ROOT, read_config
 from deployments.pool import runs_with_a_process
-from deployments.site import POOL, ROOT, open_site
-from deployments.stack import main, parser
+from deployments.services import main, make_inboxes, parser, processes
 from tasks.core.errors import UsageError
 
 SHIPPED = ROOT / "deployments" / "prefect.yaml"
@@ -42,15 +40,15 @@ def test_settings_come_from_the_private_file_and_the_environment_before_it(
     write_settings(
         state, "# a comment", "", "LOGVEIL_PORT=4300", "PREFECT_SERVER_API_AUTH_STRING = a:b=c"
     )
-    site = open_site()
-    assert site.url == "http://127.0.0.1:4300"
-    told = site.environment()
+    config = read_config()
+    assert config.url == "http://127.0.0.1:4300"
+    told = config.environment()
     assert told["PREFECT_API_AUTH_STRING"] == "a:b=c"
     assert told["PREFECT_API_URL"] == "http://127.0.0.1:4300/api"
     assert told["PREFECT_HOME"] == str(state / "prefect")
     assert told["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
     monkeypatch.setenv("LOGVEIL_PORT", "4301")
-    assert open_site().url == "http://127.0.0.1:4301"
+    assert read_config().url == "http://127.0.0.1:4301"
     assert state.stat().st_mode & 0o077 == 0
 
 
@@ -81,11 +79,11 @@ def test_credentials_that_others_may_read_are_refused(
     assert "hidden" not in told
 
 
-def test_a_stack_that_does_not_run(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_services_that_do_not_run(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status"]) == 1
     assert main(["down"]) == 0
-    assert not is_kept(open_site())
-    assert "does not run" in capsys.readouterr().out
+    assert processes(read_config()) is None
+    assert "do not run" in capsys.readouterr().out
 
 
 def test_a_port_that_somebody_uses_is_refused(
@@ -97,7 +95,7 @@ def test_a_port_that_somebody_uses_is_refused(
         monkeypatch.setenv("LOGVEIL_PORT", str(somebody.getsockname()[1]))
         assert main(["up"]) == 3
     assert "choose another LOGVEIL_PORT" in capsys.readouterr().err
-    assert not is_kept(open_site())
+    assert processes(read_config()) is None
 
 
 def test_the_shipped_deployments() -> None:
@@ -141,24 +139,10 @@ def test_a_run_is_alive_as_long_as_a_process_works_on_it(tmp_path: Path) -> None
     assert runs_with_a_process(tmp_path) == {run}
 
 
-def test_what_ends_is_started_again_after_a_pause(state: Path) -> None:
-    child = Child("worker", ("this",), open_site())
-    assert child.keep()
-    assert child.process is not None
-    child.process.wait()
-    assert not child.keep()
-    child.starts = [time.monotonic() - 5]
-    assert child.keep()
-    child.end()
-    assert child.pid is None
-    assert "import this" not in (state / "worker.log").read_text()
-    assert (state / "worker.log").stat().st_mode & 0o077 == 0
-
-
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser().parse_args(["--help"])
     told = capsys.readouterr().out
-    assert "python -m deployments.stack up" in told
+    assert "python -m deployments.services up" in told
     assert "LOGVEIL_DEPLOYMENTS" in told
     assert sys.executable not in told

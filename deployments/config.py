@@ -1,11 +1,10 @@
-"""Where a stack keeps its things, and what its processes are told.
+"""Where the services keep their things, and what their processes are told.
 
 Everything lies in one private folder (`LOGVEIL_STATE`, or the user's state folder):
 
     stack.env       settings, one NAME=value a line: PREFECT_… and LOGVEIL_…; private
-    stack.lock      held by the keeper while it runs
-    stack.json      process ids and address, for `status`
-    *.log           of keeper, server and worker
+    supervisor.*    the supervisor's socket, process id and log
+    *.log           of deploy, server and worker
     prefect/        Prefect's home: its database, unless that is PostgreSQL, and its results
 
 Credentials come from the environment or from `stack.env`, never from a command line, which every
@@ -16,6 +15,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,7 @@ OWN_SETTINGS: Final = (
     *("LOGVEIL_STATE", "LOGVEIL_PORT", "LOGVEIL_DEPLOYMENTS"),
     *("LOGVEIL_ALERT_URL", "LOGVEIL_TIMEOUT_SECONDS"),
 )
-STACK_DEFAULTS: Final = {
+SERVICE_DEFAULTS: Final = {
     **PREFECT_DEFAULTS,
     "LOGVEIL_PORT": "4200",
     "LOGVEIL_DEPLOYMENTS": str(ROOT / "deployments" / "prefect.yaml"),
@@ -48,8 +48,8 @@ STACK_DEFAULTS: Final = {
 
 
 @dataclass(frozen=True)
-class Site:
-    """A stack's folder and the settings that hold for it."""
+class Config:
+    """The services' folder and the settings that hold for them."""
 
     folder: Path
     settings: dict[str, str]
@@ -63,10 +63,13 @@ class Site:
         return Path(self.settings["LOGVEIL_DEPLOYMENTS"]).resolve()
 
     def environment(self) -> dict[str, str]:
-        """What every process of the stack is told."""
+        """What every process of the services is told, and what `supervisord.conf` names."""
         told = {
             **os.environ,
             **self.settings,
+            "LOGVEIL_STATE": str(self.folder),
+            "LOGVEIL_PYTHON": sys.executable,
+            "LOGVEIL_UMASK": _umask(),
             "PREFECT_HOME": str(self.folder / "prefect"),
             "PREFECT_API_URL": f"{self.url}/api",
         }
@@ -76,8 +79,8 @@ class Site:
         return told
 
 
-def open_site() -> Site:
-    """The site that the environment names; its folder is made if need be.
+def read_config() -> Config:
+    """The configuration that the environment names; its folder is made if need be.
 
     Raises:
         UsageError: the settings cannot be used.
@@ -86,13 +89,20 @@ def open_site() -> Site:
     folder = Path(os.environ.get("LOGVEIL_STATE") or default).absolute()
     make_private(folder)
     given = {name: value for name, value in os.environ.items() if not _is_unknown(name)}
-    settings = {**STACK_DEFAULTS, **_private_settings(folder / "stack.env"), **given}
+    settings = {**SERVICE_DEFAULTS, **_private_settings(folder / "stack.env"), **given}
     faults = [f"no such setting: {name}" for name in settings if _is_unknown(name)]
     if not settings["LOGVEIL_PORT"].isdigit():
         faults.append("LOGVEIL_PORT must be a number")
     if faults:
         raise UsageError("\n".join(faults))
-    return Site(folder, settings)
+    return Config(folder, settings)
+
+
+def _umask() -> str:
+    """The user's own, in octal: the supervisor has a stricter one for its logs."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return f"{mask:03o}"
 
 
 def _is_unknown(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A real stack for tests: server, pool and worker on loopback, in a folder of their own."""
+"""Real services for tests: server, pool and worker on loopback, in a folder of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from typing import Any
 
 import yaml
 
+from deployments.config import Config
 from deployments.pool import RUN_ID
+from deployments.services import processes
 from tests.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
@@ -46,8 +48,8 @@ def wait_for(what: str, happened: Callable[[], Any], seconds: float = PATIENCE) 
 
 
 @dataclass(frozen=True)
-class Stack:
-    """A stack that runs, or can be started."""
+class Services:
+    """Services that run, or can be started."""
 
     folder: Path
     extra: dict[str, str] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class Stack:
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "deployments.stack", command],
+            [sys.executable, "-m", "deployments.services", command],
             cwd=ROOT,
             env=self.environment(),
             capture_output=True,
@@ -107,7 +109,7 @@ class Stack:
 
     def up(self) -> None:
         done = self.run("up")
-        assert done.returncode == 0, done.stdout + done.stderr + self.log("keeper")
+        assert done.returncode == 0, done.stdout + done.stderr + self.log("deploy")
 
     def down(self) -> None:
         done = self.run("down")
@@ -117,9 +119,10 @@ class Stack:
         path = self.state / f"{name}.log"
         return path.read_text() if path.exists() else ""
 
-    def note(self) -> dict[str, Any]:
-        noted: dict[str, Any] = json.loads((self.state / "stack.json").read_text())
-        return noted
+    def processes(self) -> dict[str, int]:
+        """The process ids of what runs, the supervisor's among them."""
+        found = processes(Config(self.state, {})) or {}
+        return {**found, "supervisor": int((self.state / "supervisor.pid").read_text())}
 
     def ask(self, path: str, body: dict[str, Any] | None = None, credential: str = "") -> Any:
         """The API's answer to a POST, or to a GET if there is nothing to send."""
@@ -133,6 +136,12 @@ class Stack:
             request.add_header("Authorization", f"Basic {token}")
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
+
+    def answers(self) -> bool:
+        """Whether the server is there."""
+        with suppress(OSError):
+            return bool(self.ask("health"))
+        return False
 
     def flow_runs(self, *names: str) -> list[dict[str, Any]]:
         """The runs in these states, the latest first."""
@@ -163,7 +172,7 @@ class Stack:
         return [run for run in ended if "released" in (run["state"]["message"] or "")]
 
     def kill_flow_runs(self) -> int:
-        """SIGKILL every process of this stack that works on a flow run."""
+        """SIGKILL every process of these services that works on a flow run."""
         killed, mark = 0, f"LOGVEIL_STATE={self.state}".encode()
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
