@@ -31,12 +31,12 @@ FOR_OUR_WORK: Final = {
 
 SHOWN_AS: Final = {
     "tasks.phases.analyse:read_rows_of_part": "analyse: texts of parts of files",
-    "tasks.core.similarity.pairs:_least_of_shard": "compare: pairs of sets",
+    "tasks.core.similarity.pairs:_least_of_part": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
     "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
     "tasks.phases.redact:redact_part_strictly": "redact: clusters",
-    "tasks.core.similarity.costs:_candidate_totals": "measure: centre",
-    "tasks.core.similarity.pairs:_matches_of_shard": "measure: cohesion",
+    "tasks.core.similarity.medoids:_candidate_totals": "measure: centre",
+    "tasks.core.similarity.pairs:_matches_of_part": "measure: cohesion",
     "tasks.phases.measure:loss_of_part": "measure: loss",
     "tasks.phases.measure:cost_of_permutation": "measure: random clusters",
 }

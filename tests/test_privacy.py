@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tasks.workbench import PHASES
 
 from tasks.settings import SAMPLE_LOG
+from tests.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
 CANARY_WORD = "zyxwvcanary"
@@ -32,6 +32,7 @@ CANARIES = [
     for encoding in ("utf-8", "utf-16-le", "utf-32-le")
 ]
 MOMENT = "2006-03-01 10:00:00"
+PHASES = ("read", "analyse", "compare", "cluster", "redact", "measure", "write", "verify")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def watched(folder: Path, store: Path, arguments: list[str]) -> Watched:
     """Run a command; what it leaves lies in the folder."""
     own_store = folder / "store"
     if not own_store.exists():
-        shutil.copytree(store / "wordnet", own_store / "wordnet")
+        prepared_store(own_store, store)
     environment = {
         **{name: value for name, value in os.environ.items() if "PREFECT" not in name},
         "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "guard"), str(ROOT)]),
@@ -260,7 +261,7 @@ def test_the_guard_guards(tmp_path: Path) -> None:
 
 def test_unexpected_errors_tell_the_place_but_not_the_data() -> None:
     from tasks.core.errors import UnexpectedError
-    from tasks.phases import contained
+    from tasks.runtime.errors import contained
 
     @contained
     def analyse() -> None:

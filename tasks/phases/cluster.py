@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.adapters.resources import wordnet
-from tasks.core.append.assignment import Assignment, assign
-from tasks.core.append.redaction import clusters_in_use, with_centroids
+from tasks.core.append.assignment import Assignment, assign, clusters_in_use, with_centroids
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of
@@ -81,9 +80,10 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
         )
     assert comparison.blocks is not None
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
+    method, most = CLUSTERINGS[settings.method], job.sizes.sets_per_block
     with job.executor.running(len(problem) / SETS_PER_SECOND) as run:
         seen = watched(run, len(sources), job.progress)
-        return clusters_of(table, CLUSTERINGS[settings.method](problem, seen, sources), problem)
+        return clusters_of(table, method(problem, seen, sources, sets_per_block=most), problem)
 
 
 def _settled(

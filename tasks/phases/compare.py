@@ -69,7 +69,7 @@ def compare(job: Job, table: Result[RecordTable]) -> Result[Comparison]:
 
 def comparison_fingerprint(job: Job) -> str:
     chosen = job.settings
-    decisive = (chosen.method, chosen.distance, chosen.k, chosen.l)
+    decisive = (chosen.method, chosen.distance, chosen.k, chosen.l, job.sizes.sets_per_block)
     before = (analysis_fingerprint(job), concept_fingerprint(chosen))
     return job.fingerprint("compare", *before, *decisive)
 
@@ -115,8 +115,13 @@ def _concept_distances(job: Job, table: RecordTable) -> tuple[ConceptDistances, 
     found = concept_classes(taxonomy, np.unique(table.sets.concepts), inclusive=inclusive)
 
     def compute(rows: Longs, columns: Longs) -> NDArray[np.float32]:
-        left, right = found.examples[rows], found.examples[columns]
-        return class_distances(taxonomy, left, right, inclusive=inclusive)
+        return class_distances(
+            taxonomy,
+            found.examples[rows],
+            found.examples[columns],
+            inclusive=inclusive,
+            concepts_per_part=job.sizes.concepts_per_part,
+        )
 
     keys = byte_keys(found.contents, job.store.secret)
     matrix, counts = PairCache(job.store, concept_fingerprint(job.settings)).read(keys, compute)
@@ -131,14 +136,20 @@ def _set_pairs(
     sets, similar = distances.in_classes(table.sets), distances.similar(settings.threshold)
     measure = digest(concept_fingerprint(settings), settings.threshold, settings.distance)
     keys = row_keys(table.sets.offsets, table.sets.concepts, job.store.secret)
-    parts = parts_of_pairs(len(table.sets))
+    parts = parts_of_pairs(len(table.sets), job.sizes.pairs_per_part)
     seconds = len(table.sets) ** 2 / 2 / PAIRS_PER_SECOND
     with job.executor.running(seconds) as run:
         seen = watched(run, parts, job.progress)
         return SetPairCache(job.store, measure).read(
             keys,
             lambda known, new: least_set_pairs(
-                sets, similar, distance=settings.distance, known=known, new=new, starmap=seen
+                sets,
+                similar,
+                distance=settings.distance,
+                known=known,
+                new=new,
+                starmap=seen,
+                pairs_per_part=job.sizes.pairs_per_part,
             ),
         )
 
@@ -149,7 +160,9 @@ def _blocks(
     """Graded costs between the sets of each block; on other machines where it is clustered."""
     taxonomy, settings = wordnet(job.settings.store).taxonomy, job.settings
     problem = problem_of(table, distances, taxonomy, k=settings.k, l=settings.l)
+    most = job.sizes.sets_per_block
     if job.executor.is_remote:
-        return left_to_compare(problem)
+        return left_to_compare(problem, sets_per_block=most)
     keys = row_keys(table.sets.offsets, table.sets.concepts, job.store.secret)
-    return BlockCache(job.store, concept_fingerprint(settings)).compare(problem, keys, job.progress)
+    cache = BlockCache(job.store, concept_fingerprint(settings), sets_per_block=most)
+    return cache.compare(problem, keys, job.progress)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from typing import Final, cast
 
 import numpy as np
@@ -54,16 +55,21 @@ def measure(
     clustering: Result[Clustering],
     release: Result[Release],
 ) -> Result[Measures]:
-    code = code_fingerprint(__name__)
     return Result(
         "measure",
-        job.fingerprint("measure", redaction_fingerprint(job), read_fingerprint(job), code),
+        measure_fingerprint(job),
         lambda: measure_release(
             job, log.value, table.value, compared.value, clustering.value.clusters, release.value
         ),
         Nothing() if job.appended_to else Whole(job.store, cast("type[Measures]", dict)),
         lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
     )
+
+
+def measure_fingerprint(job: Job) -> str:
+    # Sums of parts differ in the last digits by where they are cut.
+    decisive = (read_fingerprint(job), code_fingerprint(__name__), astuple(job.sizes))
+    return job.fingerprint("measure", redaction_fingerprint(job), *decisive)
 
 
 @contained
@@ -78,10 +84,10 @@ def measure_release(
     """All that `measures.json` says of a release."""
     settings = job.settings
     with job.executor.running(len(table) / RECORDS_PER_SECOND) as run:
-        seen = watched(run, _parts_foreseen(table), job.progress)
-        cohesion = _cohesion(settings, table, comparison, clusters, seen)
-        centre = centre_of(table, comparison, seen)
-        loss = _information_loss(settings, table, centre, release, seen)
+        seen = watched(run, _parts_foreseen(job, table), job.progress)
+        cohesion = _cohesion(job, table, comparison, clusters, seen)
+        centre = centre_of(table, comparison, seen, sets_per_part=job.sizes.sets_per_part)
+        loss = _information_loss(job, table, centre, release, seen)
         random_clusters = _random_clusters(settings, table, centre, clusters, seen)
     risk = linkage_risk(table, release)
     return {
@@ -109,39 +115,49 @@ def measure_release(
     }
 
 
-def _parts_foreseen(table: RecordTable) -> int:
+def _parts_foreseen(job: Job, table: RecordTable) -> int:
     """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
-    return -(-len(table.sets) // PART_SIZES.sets_per_part) + 2 + 1 + PERMUTATIONS
+    return -(-len(table.sets) // job.sizes.sets_per_part) + 2 + 1 + PERMUTATIONS
 
 
 def _cohesion(
-    settings: Settings, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
+    job: Job, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
 ) -> Floats:
     distances = comparison.distances
     return cluster_cohesion(
         table,
         clusters,
         distances.in_classes(table.sets),
-        distances.similar(settings.threshold),
-        distance=settings.distance,
+        distances.similar(job.settings.threshold),
+        distance=job.settings.distance,
         starmap=run,
+        matches_per_part=job.sizes.matches_per_part,
     )
 
 
-def centre_of(table: RecordTable, comparison: Comparison, run: Starmap = serial) -> Ints:
+def centre_of(
+    table: RecordTable,
+    comparison: Comparison,
+    run: Starmap = serial,
+    *,
+    sets_per_part: int = PART_SIZES.sets_per_part,
+) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
     own = table.set_of[table.set_of >= 0]
     if not len(own):
         return np.zeros(0, dtype=np.int32)
     costs = SetCosts.of(table.sets, comparison.distances)
-    return table.sets.row(dataset_centre(costs, np.bincount(own, minlength=len(table.sets)), run))
+    counts = np.bincount(own, minlength=len(table.sets))
+    return table.sets.row(dataset_centre(costs, counts, run, sets_per_part=sets_per_part))
 
 
 def _information_loss(
-    settings: Settings, table: RecordTable, centre: Ints, release: Release, run: Starmap
+    job: Job, table: RecordTable, centre: Ints, release: Release, run: Starmap
 ) -> InformationLossSection:
+    settings = job.settings
     known = resources_in(settings.store, settings.topics)
-    parts = ((known, settings.inclusive, centre, rows) for rows in shown_rows(table, release))
+    shown = shown_rows(table, release, rows_per_part=job.sizes.rows_per_part)
+    parts = ((known, settings.inclusive, centre, rows) for rows in shown)
     topics = topic_map(settings.store, settings.topics)
     found = loss_of(run(loss_of_part, parts), topics)
     return {

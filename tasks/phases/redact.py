@@ -124,7 +124,8 @@ def _by_terms(job: Job, table: RecordTable, clusters: Clusters) -> Release:
 
 def _strictly(job: Job, table: RecordTable, clusters: Clusters) -> Release:
     """In parts of whole clusters; what has no cluster is redacted here, after them."""
-    settings, parts = job.settings, cut_into_parts(clusters.labels)
+    settings, most = job.settings, job.sizes.records_per_part
+    parts = cut_into_parts(clusters.labels, records_per_part=most)
     resources = resources_in(settings.store, settings.topics)
     with job.executor.running(sum(map(len, parts)) / RECORDS_PER_SECOND) as run:
         return redact_in_parts(

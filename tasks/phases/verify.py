@@ -29,11 +29,15 @@ from tasks.runtime.results import AsKnownAs, Result
 def verify(job: Job, draft: Result[Draft]) -> Result[int]:
     return Result(
         "verify",
-        job.fingerprint("verify", write_fingerprint(job), code_fingerprint(__name__)),
+        verify_fingerprint(job),
         lambda: verify_draft(job, draft.value),
         AsKnownAs(lambda: draft.is_known),
         lambda rows: f"{rows} rows proven",
     )
+
+
+def verify_fingerprint(job: Job) -> str:
+    return job.fingerprint("verify", write_fingerprint(job), code_fingerprint(__name__))
 
 
 @contained

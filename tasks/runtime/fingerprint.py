@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -40,8 +40,8 @@ _IMPORT: Final = re.compile(
 def code_fingerprint(module: str, root: Path = ROOT) -> str:
     """Changes with the code that a module runs, with its data, and with the libraries."""
     files = sorted({path for each in code_of(module, root) for path in _with_data(each)})
-    contents = [(str(path.relative_to(root)), digest(path.read_bytes())) for path in files]
-    return digest(contents, [(name, version(name)) for name in LIBRARIES])
+    contents = [(str(path.relative_to(root)), _digest_of(path, file_stamp(path))) for path in files]
+    return digest(contents, _versions())
 
 
 @lru_cache(maxsize=1)
@@ -54,13 +54,29 @@ def program_fingerprint() -> str:
 def code_of(module: str, root: Path = ROOT) -> set[Path]:
     """The files of a module and of all that it imports of this program, directly or not."""
     found: set[Path] = set()
-    new = [_file(module, root)]
+    new = [*_files([module], root)]
     while new:
         path = new.pop()
-        if path is not None and path not in found:
+        if path not in found:
             found.add(path)
-            new += (_file(name, root) for name in _imports(path.read_text(encoding="utf-8")))
+            new += _imported(path, root, file_stamp(path))
     return found
+
+
+# Phases have most of their code in common: of each file this is found once a process.
+@cache
+def _imported(path: Path, root: Path, stamp: tuple[int, int, int]) -> tuple[Path, ...]:
+    return tuple(_files(_imports(path.read_text(encoding="utf-8")), root))
+
+
+@cache
+def _digest_of(path: Path, stamp: tuple[int, int, int]) -> str:
+    return digest(path.read_bytes())
+
+
+@lru_cache(maxsize=1)
+def _versions() -> list[tuple[str, str]]:
+    return [(name, version(name)) for name in LIBRARIES]
 
 
 def _imports(source: str) -> Iterator[str]:
@@ -71,9 +87,10 @@ def _imports(source: str) -> Iterator[str]:
             yield f"{package}.{name.split(' as ')[0].strip()}"
 
 
-def _file(module: str, root: Path) -> Path | None:
-    path = root.joinpath(*module.split(".")).with_suffix(".py")
-    return path if path.is_file() else None
+def _files(modules: Iterable[str], root: Path) -> Iterator[Path]:
+    """Of those that are modules."""
+    paths = (root.joinpath(*module.split(".")).with_suffix(".py") for module in modules)
+    return (path for path in paths if path.is_file())
 
 
 def _with_data(path: Path) -> Iterator[Path]:
@@ -118,7 +135,7 @@ def content_digest(path: Path) -> str:
         raise disk_fault(f"cannot read {path}: {fault.strerror}", fault) from None
 
 
-def file_stamp(name: str) -> tuple[int, int, int]:
+def file_stamp(name: str | Path) -> tuple[int, int, int]:
     status = os.stat(name)
     return status.st_size, status.st_mtime_ns, status.st_ino
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tasks.core.clustering.blocks import Between, compared_sets, cut_into_blocks
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.digests import Keys, digest
+from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Flags, Longs
 from tasks.core.similarity.costs import Costs, costs_between, with_transposed
 from tasks.core.similarity.pairs import SetPairs
@@ -259,10 +260,14 @@ class ComparedBlocks:
     sources: tuple[Between, ...]
 
 
-def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
+def left_to_compare(
+    problem: Problem, *, sets_per_block: int = PART_SIZES.sets_per_block
+) -> tuple[ComparedBlocks, PairCounts]:
     """Leave the costs to whoever clusters a block: to move them between machines takes longer."""
-    blocks = cut_into_blocks(problem) if problem.solvable else []
-    sizes = [len(compared_sets(problem.part(block))) for block in blocks]
+    blocks = cut_into_blocks(problem, sets_per_block=sets_per_block) if problem.solvable else []
+    sizes = [
+        len(compared_sets(problem.part(block), sets_per_block=sets_per_block)) for block in blocks
+    ]
     pairs = sum(size * (size - 1) // 2 for size in sizes)
     return ComparedBlocks(problem, (between_sets,) * len(blocks)), PairCounts(pairs, 0)
 
@@ -270,9 +275,12 @@ def left_to_compare(problem: Problem) -> tuple[ComparedBlocks, PairCounts]:
 class BlockCache:
     """The costs between sets that a store knows."""
 
-    def __init__(self, store: Store, concepts: str) -> None:
+    def __init__(
+        self, store: Store, concepts: str, *, sets_per_block: int = PART_SIZES.sets_per_block
+    ) -> None:
         """Take `concepts` as a fingerprint of all that decides the distance of two concepts."""
         self._folder = store.folder
+        self._most = sets_per_block
         self._measure = digest("graded", concepts)
         self._pairs = PairCache(store, self._measure)
 
@@ -281,11 +289,11 @@ class BlockCache:
     ) -> tuple[ComparedBlocks, PairCounts]:
         """Compare the sets of each block, given by their content, as far as that is new."""
         sources, counts = [], PairCounts(0, 0)
-        blocks = cut_into_blocks(problem) if problem.solvable else []
+        blocks = cut_into_blocks(problem, sets_per_block=self._most) if problem.solvable else []
         progress(0, len(blocks))
         for done, block in enumerate(blocks, start=1):
             part = problem.part(block)
-            compared = compared_sets(part)
+            compared = compared_sets(part, sets_per_block=self._most)
             counts += self._complete(part.part(compared), keys[block[compared]])
             sources.append(StoredCosts(self._folder, self._measure, keys[block[compared]]))
             progress(done, len(blocks))
@@ -302,14 +310,16 @@ Compare = Callable[[SetPairs | None, Longs | None], SetPairs]
 """The least pairs, given those known and which sets are new."""
 
 MOST_LOGS: Final = 4
+"""Those of so many logs are kept; the oldest go."""
 
 
 class SetPairCache:
     """The least pairs of whole logs; those of a log that is part of another serve that one."""
 
-    def __init__(self, store: Store, measure: str) -> None:
+    def __init__(self, store: Store, measure: str, most: int = MOST_LOGS) -> None:
         """Take `measure` as a fingerprint of all that decides a pair's distance."""
         self._store = store
+        self._most = most
         self._list = f"least:{measure}"
 
     def read(self, keys: Keys, compare: Compare) -> tuple[SetPairs, PairCounts]:
@@ -350,4 +360,4 @@ class SetPairCache:
         self._store.save(name, arrays)
         self._store.enlist(self._list, name)
         names = self._store.listed(self._list)
-        self._store.relist(self._list, [], names[:-MOST_LOGS])
+        self._store.relist(self._list, [], names[: -self._most])

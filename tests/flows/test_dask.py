@@ -20,7 +20,7 @@ from tests.flows.test_server import free_port
 from tests.generated import write_parts
 from tests.stores import prepared_store
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
-from tests.test_workers import wait_until
+from tests.runtime.test_executor import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 QUERIES, USERS, SEED = 100_000, 8_000, 3

@@ -15,7 +15,8 @@ members keep all of them. Whatever was closed or kept stays so: it ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -33,9 +34,13 @@ from tasks.core.records import (
     RecordTable,
     freeze,
 )
+from tasks.core.similarity.costs import SetCosts
+from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import Taxonomy
 
 NOWHERE = -1
+CENTROID_CANDIDATES: Final = 64
+"""The middle of a large cluster is looked for among so many of its most frequent sets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -329,3 +334,33 @@ def _torn(pool: Pool, new: PoolClusters, choices: Ints) -> Flags:
     torn = ~pool.enough(staying, len(new.rows))
     torn &= np.bincount(staying[staying >= 0], minlength=len(torn)) > 0
     return np.append(torn, False)[new.labels] & (choices >= 0)
+
+
+def clusters_in_use(assignment: Assignment) -> tuple[Clusters, Ints]:
+    """The clusters of this release numbered 0, 1, …, as redaction and measures want them.
+
+    Returns:
+        The clusters, waiting records suppressed, and the edition's number of each.
+    """
+    held = assignment.labels >= 0
+    numbers, places = np.unique(assignment.labels[held], return_inverse=True)
+    labels = np.full(len(held), -1, dtype=np.int32)
+    labels[held] = places
+    suppressed = assignment.waiting.copy()
+    return Clusters(labels, suppressed, np.full(len(numbers), -1, dtype=np.int32)), numbers
+
+
+def with_centroids(table: RecordTable, clusters: Clusters, costs: SetCosts) -> Clusters:
+    """The same clusters, each with the first record of its medoid, ties by order.
+
+    Args:
+        costs: of the table's sets.
+    """
+    held = np.flatnonzero(clusters.labels >= 0)
+    keys = clusters.labels[held].astype(np.int64) * len(table.sets) + table.set_of[held]
+    units, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    labels, sets = np.divmod(units, max(1, len(table.sets)))
+    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    groups = np.append(starts, len(sets)), sets
+    found = group_medoids(costs, groups, counts, most_candidates=CENTROID_CANDIDATES)
+    return replace(clusters, centroids=held[first[found]].astype(np.int32))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.append.assignment import Assignment, assign
+from tasks.core.append.assignment import Assignment, assign, clusters_in_use
 from tasks.core.append.fits import find_fits
-from tasks.core.append.redaction import KAnonymous, clusters_in_use, redact_pool
+from tasks.core.append.redaction import KAnonymous, redact_pool
 from tasks.core.arrays import split_ragged
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.append.redaction import with_centroids
+from tasks.core.append.assignment import with_centroids
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, medoids
 from tasks.core.records import Clusters, RecordTable

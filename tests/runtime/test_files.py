@@ -1,4 +1,7 @@
-"""The lock of a folder: one owner, also across processes, and never a dead one."""
+"""Files that only their owner may read, and the lock of a folder, which has one owner.
+
+Also across processes, and never a dead one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,15 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import InputError
-from tasks.runtime.files import LOCK_NAME, locked
+from tasks.runtime.files import (
+    LOCK_NAME,
+    SECRET_BYTES,
+    locked,
+    make_private,
+    remove_asides,
+    store_secret,
+    write_private,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 HOLD_UNTIL_TOLD = """
@@ -35,6 +46,98 @@ with locked(Path(sys.argv[1]), lambda: None):
     child = [sys.executable, "-c", "print('child runs', flush=True); input(); print('child ends')"]
     subprocess.run(child, close_fds=False)
 """
+
+
+# Private files
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[None]:
+    """Whatever is made without care is open to all."""
+    previous = os.umask(0)
+    yield
+    os.umask(previous)
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_a_file_and_the_folders_made_for_it_are_private(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    write_private(tmp_path / "shared" / "deep" / "store" / "file", b"content")
+    assert (tmp_path / "shared" / "deep" / "store" / "file").read_bytes() == b"content"
+    made = sorted((tmp_path / "shared").rglob("*"))
+    assert [mode(path) for path in made] == [0o700, 0o700, 0o600]
+    assert mode(tmp_path / "shared") == 0o777, "what was there stays as it is"
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_a_folder_that_is_open_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    make_private(tmp_path / "store")
+    assert mode(tmp_path / "store") == 0o700
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write_private(tmp_path / "file", b"old")
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(InputError, match=r"cannot write to --store: .*No space left"):
+        write_private(tmp_path / "file", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
+
+
+def test_what_was_begun_is_removed_for_these_files_alone(tmp_path: Path) -> None:
+    begun = (".aside-a-x1_", ".aside-a-b-x1_", ".aside-b-x1_")
+    for half in begun:
+        (tmp_path / half).write_bytes(b"con")
+    remove_asides([tmp_path / "a-b", tmp_path / "b", tmp_path / "gone" / "c"])
+    assert [path.name for path in tmp_path.iterdir()] == [".aside-a-x1_"]
+
+
+# Secrets
+
+
+def test_one_secret_per_store_also_for_many_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path;"
+        "from tasks.runtime.files import store_secret;"
+        "sys.stdout.write(store_secret(Path(sys.argv[1])).hex())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "store")]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) for _ in range(6)]
+    secrets = {run.communicate()[0] for run in runs}
+    assert secrets == {store_secret(tmp_path / "store").hex().encode()}
+    assert len(store_secret(tmp_path / "store")) == SECRET_BYTES
+    assert store_secret(tmp_path / "other") != store_secret(tmp_path / "store")
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_a_secret_is_private(tmp_path: Path) -> None:
+    store_secret(tmp_path / "store")
+    assert mode(tmp_path / "store" / "secret") == 0o600
+
+
+def test_a_damaged_secret_is_an_error(tmp_path: Path) -> None:
+    store_secret(tmp_path)
+    (tmp_path / "secret").write_bytes(b"short")
+    with pytest.raises(InputError, match="damaged"):
+        store_secret(tmp_path)
+
+
+def test_an_unusable_store_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot use --store"):
+        store_secret(tmp_path / "file" / "store")
+
+
+# Locks
 
 
 class Rival:

@@ -1,35 +1,37 @@
-"""The private side table: found by content, private, never half, never wrong."""
+"""Provenance, the private side table: found by content, private, never half, never wrong."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import stat
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tasks.adapters.provenance import (
-    People,
+    Provenance,
     is_in_place,
     knows,
-    load_people,
+    load,
     load_registered,
     register,
     release_key,
-    save_people,
+    save,
 )
 from tasks.core.errors import InputError
 from tasks.core.verification.clauses import Promise
+from tasks.runtime.codec import pack, sealed, unsealed
 
 USERS = np.array([4, 0, -4, 2**63 - 1], dtype=np.int64)
 SETS = np.array([7, -1, 8, 7], dtype=np.int32)
 RECORDS = np.array([9, 8, 7, -6], dtype=np.int64)
 PROMISE = Promise("terms", k=5, l=2, read=9, rejected=2, withheld=3, published=4)
-PEOPLE = People(USERS, SETS, RECORDS, PROMISE)
+PROVENANCE = Provenance(USERS, SETS, RECORDS, PROMISE)
 
 
 @pytest.fixture
@@ -50,13 +52,13 @@ def release(tmp_path: Path) -> Path:
 @pytest.fixture
 def saved(vault: Path, release: Path) -> Path:
     """Where the side table of `release` lies."""
-    save_people(vault, release, PEOPLE)
+    save(vault, release, PROVENANCE)
     return vault / "releases" / f"{release_key(release)}.npz"
 
 
 def test_a_release_is_in_place_until_anything_changes(vault: Path, release: Path) -> None:
     folder = release.parent
-    save_people(vault, release, PEOPLE)
+    save(vault, release, PROVENANCE)
     assert not is_in_place(vault, folder, release, "made")
     register(vault, folder, release, "made")
     assert is_in_place(vault, folder, release, "made")
@@ -77,7 +79,7 @@ def mode(path: Path) -> int:
 
 @pytest.mark.usefixtures("saved")
 def test_what_is_saved_is_loaded(vault: Path, release: Path) -> None:
-    found = load_people(vault, release)
+    found = load(vault, release)
     assert found.users.tolist() == USERS.tolist()
     assert found.sets.tolist() == SETS.tolist()
     assert found.records.tolist() == RECORDS.tolist()
@@ -91,13 +93,13 @@ def test_a_copy_of_the_release_elsewhere_is_known(
 ) -> None:
     copy = shutil.copy(release, tmp_path / "copy.tsv")
     assert knows(vault, Path(copy))
-    assert load_people(vault, Path(copy)).promise == PROMISE
+    assert load(vault, Path(copy)).promise == PROMISE
 
 
 def test_only_the_owner_may_look(vault: Path, release: Path) -> None:
     previous = os.umask(0)
     try:
-        save_people(vault, release, PEOPLE)
+        save(vault, release, PROVENANCE)
         register(vault, release.parent, release, "made")
     finally:
         os.umask(previous)
@@ -120,18 +122,18 @@ def test_an_unknown_release_tells_what_may_have_happened(
     release.write_text("changed\n")
     assert not knows(vault, release)
     with pytest.raises(InputError, match="changed, or made with another --store"):
-        load_people(vault, release)
+        load(vault, release)
 
 
 def test_a_missing_store_is_not_made_by_looking_into_it(vault: Path, release: Path) -> None:
     with pytest.raises(InputError, match="does not know that release"):
-        load_people(vault, release)
+        load(vault, release)
     assert not vault.exists()
 
 
 def test_a_missing_release_file_is_an_input_error(vault: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        load_people(vault, tmp_path / "release.tsv")
+        load(vault, tmp_path / "release.tsv")
 
 
 @pytest.mark.parametrize("place", [0, 200, -1])
@@ -140,14 +142,14 @@ def test_a_flipped_bit_is_noticed(vault: Path, release: Path, saved: Path, place
     content[place] ^= 1
     saved.write_bytes(content)
     with pytest.raises(InputError, match="is damaged: run flows"):
-        load_people(vault, release)
+        load(vault, release)
 
 
 @pytest.mark.parametrize("length", [0, 10, 32, 500])
 def test_half_a_table_is_noticed(vault: Path, release: Path, saved: Path, length: int) -> None:
     saved.write_bytes(saved.read_bytes()[:length])
     with pytest.raises(InputError, match="is damaged"):
-        load_people(vault, release)
+        load(vault, release)
 
 
 def test_a_table_under_the_name_of_another_release_is_noticed(
@@ -156,17 +158,21 @@ def test_a_table_under_the_name_of_another_release_is_noticed(
     release.write_text("another\n")
     saved.rename(saved.with_name(f"{release_key(release)}.npz"))
     with pytest.raises(InputError, match="is damaged"):
-        load_people(vault, release)
+        load(vault, release)
 
 
-def test_nothing_is_pickled(saved: Path) -> None:
-    with np.load(saved, allow_pickle=False) as arrays:
-        assert {name: arrays[name].dtype.kind for name in arrays} == {
-            "users": "i",
-            "sets": "i",
-            "records": "i",
-            "promise": "u",
-        }
+def test_nothing_is_pickled(release: Path, saved: Path) -> None:
+    content = unsealed(release_key(release), saved.read_bytes())
+    assert content is not None
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        assert {array.dtype.kind for array in arrays.values()} == {"i", "u"}
+        assert len(arrays) == len(fields(Provenance))
+
+
+def test_another_value_in_its_place_is_noticed(vault: Path, release: Path, saved: Path) -> None:
+    saved.write_bytes(sealed(release_key(release), pack({"users": USERS})))
+    with pytest.raises(InputError, match="is damaged"):
+        load(vault, release)
 
 
 def test_a_write_that_fails_leaves_the_old_table_and_nothing_else(
@@ -177,9 +183,9 @@ def test_a_write_that_fails_leaves_the_old_table_and_nothing_else(
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(InputError, match="No space left on device"):
-        save_people(vault, release, replace(PEOPLE, users=RECORDS))
+        save(vault, release, replace(PROVENANCE, users=RECORDS))
     assert list(saved.parent.iterdir()) == [saved]
-    assert load_people(vault, release).users.tolist() == USERS.tolist()
+    assert load(vault, release).users.tolist() == USERS.tolist()
 
 
 def test_a_store_that_cannot_be_made_is_an_input_error(tmp_path: Path, release: Path) -> None:
@@ -201,7 +207,7 @@ def test_the_last_release_of_a_folder_counts(vault: Path, release: Path, saved: 
     register(vault, release.parent, release, "made")
     release.write_text("second\n")
     later = Promise("strict", k=2, l=1, read=4, rejected=0, withheld=0, published=4)
-    save_people(vault, release, replace(PEOPLE, promise=later))
+    save(vault, release, replace(PROVENANCE, promise=later))
     register(vault, release.parent, release, "made")
     assert load_registered(vault, release.parent).promise == later
 
