@@ -23,7 +23,7 @@ from typing import Final
 import platformdirs
 
 from flows.process import PREFECT_DEFAULTS
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 from tasks.runtime.files import make_private
 
 ROOT: Final = Path(__file__).parent.parent

@@ -40,7 +40,7 @@ from prefect.workers.process import ProcessWorker
 from deployments.config import POOL, Config, read_config
 from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 UNDER_WAY = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 RUN_ID = re.compile(rb"(?:^|\0)PREFECT__FLOW_RUN_ID=([0-9a-f-]{36})")

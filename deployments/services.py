@@ -22,7 +22,7 @@ import yaml
 from supervisor import childutils
 
 from deployments.config import HOST, ROOT, Config, read_config
-from tasks.core.errors import InputError, LogveilError, UsageError
+from tasks.errors import InputError, LogveilError, UsageError
 
 START_SECONDS: Final = 180
 """So long a server may take to answer first; on a fresh home it makes its database."""

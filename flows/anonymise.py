@@ -23,12 +23,12 @@ from flows.display import Screen
 from flows.release import Phases, make_release
 from flows.run_page import RunPage
 from tasks import steps
-from tasks.core.errors import LogveilError
-from tasks.core.measures.schema import FinalMeasures
+from tasks.errors import LogveilError
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
 from tasks.phases.publish import InFolder
 from tasks.runtime.results import Result
+from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class Tasks(Phases):
     def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
         put_in_place = partial(super().publish, publication, made, measures)
         steps.publish.with_options(task_run_name=f"publish{publication.label}")(put_in_place)
-        self._page.released(dict(measures), publication.folder)
+        self._page.released(measures, publication.folder)
 
 
 def stop_embedded_servers() -> None:

@@ -9,14 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from flows.release import Phases, make_release
-from tasks.core.errors import (
-    BadLog,
-    LogveilError,
-    StillChanging,
-    UnexpectedError,
-    VerificationFailed,
-)
-from tasks.core.measures.schema import FinalMeasures
 from tasks.editions import inbox as inbox_folder
 from tasks.editions.ledger import Ledger, open_ledger
 from tasks.editions.releases import InEdition, published_so_far
@@ -30,11 +22,19 @@ from tasks.editions.state import (
     shared_settings,
     withdraw_old,
 )
+from tasks.errors import (
+    BadLog,
+    LogveilError,
+    StillChanging,
+    UnexpectedError,
+    VerificationFailed,
+)
 from tasks.phases.job import Job, files_of, open_store
 from tasks.phases.read import refuse_unreadable
 from tasks.runtime.executor import Executor
 from tasks.runtime.files import locked
 from tasks.runtime.fingerprint import content_digest
+from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 Growth = Literal["append", "new"]

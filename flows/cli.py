@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from flows.process import interrupted, noting_interrupts
-from tasks.core.errors import LogveilError, UsageError
+from tasks.errors import LogveilError, UsageError
 from tasks.settings import CHOICES, Settings, default_store
 from tasks.version import VERSION
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import steps
-from tasks.core.errors import InputError, UsageError
+from tasks.errors import InputError, UsageError
 from tasks.phases.analyse import TextReader, get_ready
 from tasks.runtime.executor import IMPORTED_ON_DASK, Executor, LocalExecutor, prepare_workers
 from tasks.runtime.remote import RemoteExecutor, SharedFiles, Waiting

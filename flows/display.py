@@ -24,6 +24,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from tasks.schema import FinalMeasures, UserCounts
+
 EXPLAINED = {
     "read": "read the log",
     "analyse": "find attributes and identifiers",
@@ -113,7 +115,7 @@ class Screen:
         if self._bars is not None and self._bar is not None:
             self._bars.update(self._bar, completed=done, total=total)
 
-    def summary(self, measures: dict[str, Any], out: str) -> None:
+    def summary(self, measures: FinalMeasures, out: str) -> None:
         """The table at the end."""
         table = Table(title=f"Release in {out}", title_justify="left", show_header=False)
         table.add_column("what")
@@ -123,7 +125,7 @@ class Screen:
         self.console.print(table)
 
 
-def _people(users: dict[str, Any]) -> str:
+def _people(users: UserCounts) -> str:
     counted = "people" if users["from_column"] else "people (each row counts as one)"
     return f"{counted} read / published"
 
@@ -132,7 +134,7 @@ def _pairs(pairs: dict[str, int], kind: str) -> str:
     return f"{pairs[f'{kind}_computed']:,} / {pairs[f'{kind}_reused']:,}"
 
 
-def summary_rows(measures: dict[str, Any]) -> list[tuple[str, str]]:
+def summary_rows(measures: FinalMeasures) -> list[tuple[str, str]]:
     """The figures a reader wants first."""
     records, users = measures["records"], measures["users"]
     clusters, loss = measures["clusters"], measures["information_loss"]

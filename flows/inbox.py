@@ -20,7 +20,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.process import leave_at_once, prepare_prefect
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 
 if TYPE_CHECKING:
     from flows.batches import Order, Outcome

@@ -15,7 +15,6 @@ from typing import TypeVar
 from flows.display import Shown
 from flows.process import heed_interrupts
 from tasks.adapters.release_files import discard_own_draft
-from tasks.core.measures.schema import FinalMeasures
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
 from tasks.phases.compare import compare, pair_counts
@@ -28,6 +27,7 @@ from tasks.phases.verify import verify
 from tasks.phases.write import write
 from tasks.runtime.remote import RemoteExecutor
 from tasks.runtime.results import Result
+from tasks.schema import FinalMeasures
 
 T = TypeVar("T")
 

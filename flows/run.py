@@ -23,7 +23,7 @@ from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
 
 if TYPE_CHECKING:
     from flows.display import Screen
-    from tasks.core.measures.schema import FinalMeasures
+    from tasks.schema import FinalMeasures
     from tasks.settings import Settings
 
 REMAINS: Final = "nothing was published; what was read and compared is kept for the next run"
@@ -67,7 +67,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     measures = _release(settings, screen, bare=options.bare)
     if options.json:
         print(json.dumps(measures, indent=2, ensure_ascii=False))
-    screen.summary(dict(measures), settings.out)
+    screen.summary(measures, settings.out)
     return 0
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 from uuid import UUID
 
 from prefect import get_run_logger
@@ -24,6 +24,7 @@ from prefect.artifacts import (
 from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
 from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, promise_of, verdict_of
+from tasks.schema import FinalMeasures
 
 SECONDS_BETWEEN: Final = 2.0
 """A server has better things to do than to hear of every block."""
@@ -55,7 +56,7 @@ class RunPage:
         self._screen.progress(done, total)
         self._bar.move(done, total)
 
-    def released(self, measures: dict[str, Any], folder: Path) -> None:
+    def released(self, measures: FinalMeasures, folder: Path) -> None:
         """Show a release that is in place."""
         create_markdown_artifact(
             release_markdown(measures, folder), key="release", description=f"Release in {folder}"
@@ -93,7 +94,7 @@ class ProgressBar:
         self._told = now
 
 
-def release_markdown(measures: dict[str, Any], folder: Path) -> str:
+def release_markdown(measures: FinalMeasures, folder: Path) -> str:
     """The report in short: verdict, promise, figures, and where the whole of it is."""
     report = (folder / "report.html").resolve()
     pictures = "\n\n".join(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from flows.cli import new_parser
 from flows.process import INTERRUPTED
-from tasks.core.errors import LogveilError
+from tasks.errors import LogveilError
 
 if TYPE_CHECKING:
     from tasks.synthetic.log import Row

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import platformdirs
 
 from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "method": get_args(Method),

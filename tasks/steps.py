@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from prefect import State, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.core.errors import DiskTrouble
+from tasks.errors import DiskTrouble
 from tasks.runtime import remote
 from tasks.runtime.results import Result
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from flows.display import Screen
 from flows.release import Phases, make_release
-from tasks.core.measures.schema import FinalMeasures
 from tasks.core.part_sizes import PART_SIZES, PartSizes
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
 from tasks.phases.publish import InFolder
 from tasks.runtime.executor import Executor, LocalExecutor
+from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 SCREEN = Screen(quiet=True, stderr=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tasks.workbench import PHASES
 
 from tests.bench import ratios
 from tests.bench.__main__ import main
@@ -29,7 +28,7 @@ KEYS_OF_A_RUN = {
 
 
 def seconds(**given: float) -> dict[str, float]:
-    phases = {phase: given.get(phase, 0.0) for phase in PHASES}
+    phases = {phase: given.get(phase, 0.0) for phase in ratios.PHASES}
     return ratios.with_sums({**phases, "total": sum(phases.values())})
 
 
@@ -128,7 +127,7 @@ def test_a_small_benchmark_has_the_promised_keys(
     assert kinds == ["cold", "warm", "again", "first 95 %", "batch of 5 %"]
     for run in content["runs"]:
         assert set(run) == KEYS_OF_A_RUN
-        assert set(run["seconds"]) == {*PHASES, "total", "compute"}
+        assert set(run["seconds"]) == {*ratios.PHASES, "total", "compute"}
         assert run["peak_memory_mb"] > 50
     assert content["batch"][0]["same_bytes"]
     shown = capsys.readouterr().out.removesuffix("\n")

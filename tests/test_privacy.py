@@ -260,10 +260,10 @@ def test_the_guard_guards(tmp_path: Path) -> None:
 
 
 def test_unexpected_errors_tell_the_place_but_not_the_data() -> None:
-    from tasks.core.errors import UnexpectedError
-    from tasks.runtime.errors import contained
+    from tasks.errors import UnexpectedError
+    from tasks.runtime.redacted_errors import redacted_errors
 
-    @contained
+    @redacted_errors
     def analyse() -> None:
         raise ValueError(CANARY_WORD)
 

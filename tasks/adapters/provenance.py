@@ -19,9 +19,9 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.errors import InputError
 from tasks.core.records import Ints, Longs, freeze
 from tasks.core.verification.clauses import Promise
+from tasks.errors import InputError
 from tasks.runtime.codec import pack, sealed, unpack, unsealed
 from tasks.runtime.files import write_private
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.digests import digest
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.store import Store
 

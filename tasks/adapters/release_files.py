@@ -12,13 +12,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.errors import InputError, disk_fault
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -31,7 +29,9 @@ from tasks.core.records import (
     Release,
 )
 from tasks.core.taxonomy import Taxonomy
+from tasks.errors import InputError, disk_fault
 from tasks.runtime.files import sync_folder
+from tasks.schema import FinalMeasures
 
 COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"
@@ -173,7 +173,7 @@ def write_rejects(draft: Draft, log: QueryLog) -> None:
     _write_tsv(draft.folder / "rejects.tsv", ("file", "row", "reason"), list(rows))
 
 
-def write_measures(draft: Draft, measures: dict[str, Any]) -> None:
+def write_measures(draft: Draft, measures: FinalMeasures) -> None:
     text = json.dumps(measures, indent=2, ensure_ascii=False)
     (draft.folder / "measures.json").write_text(text + "\n", encoding="utf-8")
 

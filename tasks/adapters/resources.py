@@ -11,8 +11,8 @@ from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics, topics_
 from tasks.adapters.wordnet import WordNet, load_wordnet, wordnet_version
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.digests import digest
-from tasks.core.errors import InputError, UsageError
 from tasks.core.taxonomy import Taxonomy
+from tasks.errors import InputError, UsageError
 from tasks.settings import default_store
 
 

@@ -20,8 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tasks.core.errors import InputError
 from tasks.editions.writers import open_for_writing
+from tasks.errors import InputError
 from tasks.runtime.files import sync_folder
 from tasks.runtime.fingerprint import content_digest
 

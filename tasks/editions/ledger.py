@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tasks.core.errors import UnexpectedError
 from tasks.core.records import Longs
 from tasks.editions.ledger_entries import (
     Batch,
@@ -32,6 +31,7 @@ from tasks.editions.ledger_entries import (
     rows_of,
 )
 from tasks.editions.ledger_file import LEDGER_NAME, damaged, open_ledger_file, told_plainly
+from tasks.errors import UnexpectedError
 
 Write = Callable[..., sqlite3.Cursor]
 """Executes a statement in the transaction that is open."""

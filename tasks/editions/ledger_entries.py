@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from tasks.core.errors import UnexpectedError
 from tasks.core.records import Longs
+from tasks.errors import UnexpectedError
 
 Kind = Literal["append", "new"]
 """How an edition grows: by releases that leave the earlier ones alone, or not at all."""

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from tasks.core.errors import InputError, LogveilError, UnexpectedError
+from tasks.errors import InputError, LogveilError, UnexpectedError
 from tasks.runtime.files import sync_folder
 
 LEDGER_NAME: Final = "ledger.sqlite3"

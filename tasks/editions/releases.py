@@ -18,7 +18,6 @@ from tasks.adapters.provenance import Provenance, release_key
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import read_release
 from tasks.core.measures.risk import PublishedRecords, intersection_risk
-from tasks.core.measures.schema import FinalMeasures
 from tasks.core.records import Ints, Longs
 from tasks.editions.inbox import done_name
 from tasks.editions.ledger import Ledger
@@ -28,7 +27,8 @@ from tasks.editions.state import EditionState, register
 from tasks.phases.job import Published
 from tasks.phases.made import MadeRelease
 from tasks.phases.publish import add_measures
-from tasks.runtime.errors import contained
+from tasks.runtime.redacted_errors import redacted_errors
+from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 
@@ -63,7 +63,7 @@ class InEdition:
     def label(self) -> str:
         return f" {self.state.sequence}"
 
-    @contained
+    @redacted_errors
     def facts(self, made: MadeRelease) -> dict[str, object]:
         waiting = sum(map(len, waiting_rows(made, self.state).values()))
         usable = sum(
@@ -91,7 +91,7 @@ class InEdition:
         joined = (settlement.labels >= 0) & (settlement.labels < settlement.known)
         return {"joined": int(joined.sum()), "new_clusters": len(new_clusters(made, self.state))}
 
-    @contained
+    @redacted_errors
     def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
         """Note what the release changes, put it in place by one rename, make the note count."""
         draft = made.draft.value

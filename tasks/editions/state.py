@@ -20,12 +20,12 @@ from tasks.adapters import provenance
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
 from tasks.adapters.release_files import ASIDE
 from tasks.core.digests import digest
-from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs
 from tasks.core.taxonomy import Taxonomy
 from tasks.editions.inbox import find_done
 from tasks.editions.ledger import Ledger
 from tasks.editions.ledger_entries import Batch, Edition, Kind, Release
+from tasks.errors import InputError, UsageError
 from tasks.settings import Settings
 
 SHARED: Final = (

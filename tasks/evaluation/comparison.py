@@ -18,9 +18,9 @@ import numpy as np
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import clusters_of
-from tasks.core.errors import NothingToRelease
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.starmap import Starmap, serial
+from tasks.errors import NothingToRelease
 from tasks.evaluation.catalogue import METHODS, OURS
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
@@ -31,9 +31,9 @@ from tasks.phases.compare import compare
 from tasks.phases.job import Job
 from tasks.phases.measure import centre_of
 from tasks.phases.read import read
-from tasks.runtime.errors import contained
 from tasks.runtime.executor import Executor
 from tasks.runtime.progress import Progress, silent
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Result
 from tasks.settings import Settings
 from tasks.version import VERSION
@@ -82,12 +82,12 @@ class MethodComparison:
         """Make one part; returns what to say of it, in counts."""
         return self.parts[part]()
 
-    @contained
+    @redacted_errors
     def _made(self, phase: Result[Any]) -> str:
         _ = phase.value
         return "done"
 
-    @contained
+    @redacted_errors
     def _prepare(self) -> str:
         people = self._people
         if people < self.settings.k:
@@ -96,7 +96,7 @@ class MethodComparison:
             )
         return f"{len(self.material.table.sets)} distinct sets of {people} people"
 
-    @contained
+    @redacted_errors
     def _try(self, method: Method) -> str:
         self._methods[method.name] = self._tried(method)
         return f"{len(self.ks)} values of k"
@@ -117,7 +117,7 @@ class MethodComparison:
         topics = topic_map(self.settings.store, self.settings.topics)
         return measure_outcome(self.material, outcome, topics, k)
 
-    @contained
+    @redacted_errors
     def _try_peers(self) -> str:
         self._peers = [
             {"name": peer.name, "about": peer.about, **self._tried_peer(peer)} for peer in peers()
@@ -138,7 +138,7 @@ class MethodComparison:
         found = self._measured(published_by_clusters(self.material, clusters), k)
         return {**found, "seconds": seconds, "our_mdav_seconds": ours}
 
-    @contained
+    @redacted_errors
     def _write(self) -> str:
         write_comparison(Path(self.settings.out), self.found)
         return f"{len(self._methods)} methods"

@@ -2,9 +2,9 @@
 
 In: the `QueryLog`. Out: a `RecordTable`, which holds integers alone, but for the vocabulary that
 *write* looks words up in. Each distinct text is read once: tokens, direct identifiers and
-attributes, found by the text pipeline (`adapters/language.py`). What was found is kept under a
-keyed hash of the text, as places and concepts without any word, so that a later batch reads new
-texts only.
+attributes, found by the text pipeline (`adapters/detection/pipeline.py`). What was found is kept
+under a keyed hash of the text, as places and concepts without any word, so that a later batch reads
+new texts only.
 
 Processes that read have to import spaCy and to load WordNet and the name lists first. Those on
 other machines are not sent texts: they are told in which rows of the log to find them.
@@ -34,17 +34,17 @@ from tasks.core.detection.attributes import AttributeFinder
 from tasks.core.detection.lexicon import Terms
 from tasks.core.detection.readings import Readings, distinct_texts, join_readings, normalise
 from tasks.core.digests import digest
-from tasks.core.errors import StillChanging, UsageError
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
 from tasks.core.starmap import Starmap
+from tasks.errors import StillChanging, UsageError
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
-from tasks.runtime.errors import contained
 from tasks.runtime.executor import import_for_work
 from tasks.runtime.fingerprint import code_fingerprint, file_stamp
 from tasks.runtime.progress import Progress, counted
 from tasks.runtime.reading_cache import ReadingCache
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.remote import ALWAYS_ELSEWHERE
 from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
@@ -74,7 +74,7 @@ def analysis_fingerprint(job: Job) -> str:
     return job.fingerprint("analyse", content_fingerprint(job), *decisive)
 
 
-@contained
+@redacted_errors
 def analyse_log(job: Job, log: QueryLog) -> RecordTable:
     """Find attributes and identifiers in each distinct text; then the records, by Algorithm 1."""
     texts, text_of = distinct_texts(log.texts)
@@ -239,7 +239,7 @@ def get_ready(reader: TextReader) -> None:
         text_pipeline(own)
 
 
-@contained
+@redacted_errors
 def read_rows_of_part(reader: TextReader, expected: str, place: LogRows) -> Readings:
     """Read the texts that stand in some rows; runs in a worker.
 
@@ -256,9 +256,9 @@ def read_rows_of_part(reader: TextReader, expected: str, place: LogRows) -> Read
     return read_texts_of_part(own, [normalise(text) for text in found])
 
 
-@contained
+@redacted_errors
 def read_texts_of_part(reader: TextReader, texts: Sequence[str]) -> Readings:
-    """Read some texts; contained, for what is raised elsewhere comes here with all it says."""
+    """Read some texts; what is raised elsewhere comes here with all it says, so it is redacted."""
     from tasks.adapters.detection.pipeline import read_texts
 
     return read_texts(text_pipeline(reader), texts)

@@ -23,7 +23,6 @@ from tasks.core.similarity.concepts import ConceptDistances, class_distances, co
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, parts_of_pairs
 from tasks.phases.analyse import analysis_fingerprint
 from tasks.phases.job import Job
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.pair_cache import (
     BlockCache,
@@ -34,6 +33,7 @@ from tasks.runtime.pair_cache import (
     left_to_compare,
 )
 from tasks.runtime.progress import watched
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
 
@@ -98,7 +98,7 @@ def _totals(found: Comparison) -> dict[str, int]:
     return {"attributes": found.attributes.total, "records": found.records.total}
 
 
-@contained
+@redacted_errors
 def compare_records(job: Job, table: RecordTable) -> Comparison:
     """Distances of concepts, then of records: pairs of sets (paper), or costs in blocks."""
     distances, attributes = _concept_distances(job, table)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Protocol
 
 from tasks.adapters.release_files import Draft
-from tasks.core.measures.schema import FinalMeasures, Measures
 from tasks.core.records import QueryLog, RecordTable, Release
 from tasks.phases.cluster import Clustering
 from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
 from tasks.runtime.results import Result
+from tasks.schema import FinalMeasures, Measures
 
 
 @dataclass(frozen=True, slots=True, eq=False)

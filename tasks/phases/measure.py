@@ -26,7 +26,6 @@ from tasks.core.measures.random_clusters import (
     permutation_cost,
 )
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
-from tasks.core.measures.schema import InformationLossSection, Measures
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.similarity.costs import SetCosts
@@ -37,10 +36,11 @@ from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
 from tasks.phases.read import read_fingerprint
 from tasks.phases.redact import redaction_fingerprint
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
+from tasks.schema import InformationLossSection, Measures, RandomClusters
 from tasks.settings import Settings
 from tasks.version import VERSION
 
@@ -72,7 +72,7 @@ def measure_fingerprint(job: Job) -> str:
     return job.fingerprint("measure", redaction_fingerprint(job), *decisive)
 
 
-@contained
+@redacted_errors
 def measure_release(
     job: Job,
     log: QueryLog,
@@ -167,7 +167,7 @@ def _information_loss(
     }
 
 
-@contained
+@redacted_errors
 def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRows) -> LossSums:
     """What some rows lose; runs in a worker."""
     return loss_sums(rows, centre, known.taxonomy, known.topic_map, inclusive=inclusive)
@@ -175,7 +175,7 @@ def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRow
 
 def _random_clusters(
     settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Starmap
-) -> dict[str, object]:
+) -> RandomClusters:
     known = resources_in(settings.store, settings.topics)
 
     def price(permutations: Iterable[Permutation]) -> Iterator[float]:
@@ -186,7 +186,7 @@ def _random_clusters(
     return compare_with_random(scene, clusters, centre, price)
 
 
-@contained
+@redacted_errors
 def cost_of_permutation(known: Resources, inclusive: bool, permutation: Permutation) -> float:
     """What random clusters cost; runs in a worker."""
     return permutation_cost(permutation, known.taxonomy, inclusive=inclusive)

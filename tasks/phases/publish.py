@@ -8,10 +8,10 @@ from pathlib import Path
 from tasks.adapters import provenance, release_files
 from tasks.adapters.release_files import Draft
 from tasks.adapters.report.report import write_report
-from tasks.core.measures.schema import FinalMeasures
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
-from tasks.runtime.errors import contained
+from tasks.runtime.redacted_errors import redacted_errors
+from tasks.schema import FinalMeasures
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class InFolder:
     def facts(self, made: MadeRelease) -> dict[str, object]:
         return {}
 
-    @contained
+    @redacted_errors
     def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
         """`release.tsv` comes last; a release that is in place already stays as it is."""
         if not made.draft.is_at_hand:
@@ -45,5 +45,5 @@ def _renew_beside(job: Job, measures: FinalMeasures) -> None:
 
 
 def add_measures(draft: Draft, measures: FinalMeasures) -> None:
-    release_files.write_measures(draft, dict(measures))
-    write_report(draft.folder / "report.html", dict(measures))
+    release_files.write_measures(draft, measures)
+    write_report(draft.folder / "report.html", measures)

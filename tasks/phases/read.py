@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from tasks.adapters.logs.reader import read_logs
-from tasks.core.errors import BadLog, InputError, NothingToRelease
 from tasks.core.records import QueryLog
+from tasks.errors import BadLog, InputError, NothingToRelease
 from tasks.phases.job import Job, Published
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint, refuse_changed
 from tasks.runtime.progress import Progress, silent
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Counts, Nothing, Result
 
 
@@ -42,7 +42,7 @@ def content_fingerprint(job: Job) -> str:
     return job.fingerprint("content", code, digests, chosen.format, chosen.columns)
 
 
-@contained
+@redacted_errors
 def read_job(job: Job) -> QueryLog:
     """The rows that are to be released; fewer people than k can never be released."""
     if job.appended_to is not None:
@@ -79,7 +79,7 @@ def read_files(job: Job) -> QueryLog:
     return log
 
 
-@contained
+@redacted_errors
 def refuse_unreadable(job: Job) -> None:
     """See whether files can be read at all.
 

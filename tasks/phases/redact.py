@@ -16,7 +16,6 @@ from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import Resources, resources_in, wordnet
 from tasks.core.append.assignment import Assignment
 from tasks.core.append.redaction import KAnonymous, redact_pool
-from tasks.core.errors import NothingToRelease
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
 from tasks.core.records import Clusters, Longs, RecordTable, Release
@@ -35,12 +34,13 @@ from tasks.core.redaction.parts import (
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.starmap import Starmap
+from tasks.errors import NothingToRelease
 from tasks.phases.cluster import Clustering, cluster_fingerprint
 from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import Progress, counted
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
 
 RECORDS_PER_SECOND: Final = 50_000
@@ -66,7 +66,7 @@ def redaction_fingerprint(job: Job) -> str:
     return job.fingerprint("redact", *decisive)
 
 
-@contained
+@redacted_errors
 def redact_records(
     job: Job, table: RecordTable, compared: Result[Comparison], clustering: Clustering
 ) -> Release:
@@ -164,7 +164,7 @@ def redact_in_parts(
     return join(table, (left, alone), records_of_parts, redacted)
 
 
-@contained
+@redacted_errors
 def redact_part_strictly(resources: Resources, part: Part, k: int) -> RedactedPart:
     """Redact a part, which holds numbers alone; runs in a worker."""
     return redact_part(part, resources.taxonomy, k=k)

@@ -1,15 +1,16 @@
 """Phase 8, verify: the written release is read back and proven, clause by clause.
 
 In: the `Draft`. Out: how many rows were proven. A release that breaks a clause is removed, not
-published. The same two judgements serve `flows.verify`: of a release alone, by its provenance, and
-of all releases of an edition, each alone and all together. No code of redaction or of the writer
-is used (`adapters/verifier.py`, `core/verification`).
+published. The same two judgements, of a release alone and of all releases of an edition, each
+alone and all together, serve `flows.verify`, which proves what was published before. No code
+of redaction or of the writer is used (`adapters/verifier.py`, `core/verification`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from tasks.adapters import provenance, release_files
 from tasks.adapters.detection.identifiers import load_identifier_finder
@@ -17,13 +18,18 @@ from tasks.adapters.provenance import Provenance
 from tasks.adapters.release_files import Draft
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import verify_file, verify_union
-from tasks.core.errors import VerificationFailed
+from tasks.core.verification.clauses import promised
 from tasks.core.verification.union import union_promise
+from tasks.errors import InputError, VerificationFailed
 from tasks.phases.job import Job
 from tasks.phases.write import write_fingerprint
-from tasks.runtime.errors import contained
 from tasks.runtime.fingerprint import code_fingerprint
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import AsKnownAs, Result
+
+RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
+UNCHANGED: Final = "the file in this folder is the one that was released"
+CHANGED: Final = f"{UNCHANGED}: broken, its content has changed"
 
 
 def verify(job: Job, draft: Result[Draft]) -> Result[int]:
@@ -40,7 +46,7 @@ def verify_fingerprint(job: Job) -> str:
     return job.fingerprint("verify", write_fingerprint(job), code_fingerprint(__name__))
 
 
-@contained
+@redacted_errors
 def verify_draft(job: Job, draft: Draft) -> int:
     """Prove the draft, alone and together with all earlier releases of its edition."""
     behind = provenance.load(job.store.folder, draft.release_path)
@@ -79,3 +85,59 @@ def faults_of_edition(
         taxonomy=wordnet(str(store)).taxonomy,
         identifiers=load_identifier_finder(store),
     )
+
+
+def prove_folder(folder: Path, store: Path) -> tuple[list[str], list[str]]:
+    """Judge every release file of a folder.
+
+    Returns:
+        What was proven and what is broken, a sentence each; if anything is broken, the first
+        list is empty.
+
+    Raises:
+        InputError: the folder holds no release, or the store does not know it.
+    """
+    releases = sorted(path for path in folder.glob("release-*") if path.is_dir())
+    if releases:
+        return _prove_edition(releases, store)
+    known = [(file, *_behind(store, folder, file)) for file in _release_files(folder)]
+    proven: list[str] = []
+    faults: list[str] = []
+    for file, behind, changed in known:
+        found = [*([CHANGED] if changed else []), *faults_of_release(store, file, behind)]
+        faults += [f"{file.name}: {fault}" for fault in found]
+        proven += [f"{file.name}: {clause}" for clause in (UNCHANGED, *promised(behind.promise))]
+    return ([], faults) if faults else (proven, [])
+
+
+def _prove_edition(folders: list[Path], store: Path) -> tuple[list[str], list[str]]:
+    """Judge the releases of an edition, each alone and all together."""
+    files = [file for folder in folders for file in _release_files(folder)]
+    known = [_behind(store, file.parent, file) for file in files]
+    tables = [behind for behind, _ in known]
+    faults = [
+        f"{file.parent.name}: {CHANGED}"
+        for file, (_, changed) in zip(files, known, strict=True)
+        if changed
+    ]
+    faults += faults_of_edition(store, files, tables)
+    promise = union_promise([behind.promise for behind in tables])
+    proven = [f"each of {len(files)} releases, and all together: {c}" for c in promised(promise)]
+    return ([], faults) if faults else (proven, [])
+
+
+def _release_files(folder: Path) -> list[Path]:
+    """The release of a folder; more than one file if somebody put another beside it."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: name the --out folder of a release")
+    found = [folder / name for name in RELEASE_NAMES if (folder / name).is_file()]
+    if not found:
+        raise InputError(f"{folder} holds no {' or '.join(RELEASE_NAMES)}")
+    return found
+
+
+def _behind(store: Path, folder: Path, release_file: Path) -> tuple[Provenance, bool]:
+    """The provenance to judge a file by, and whether the file is another than was released."""
+    if provenance.knows(store, release_file):
+        return provenance.load(store, release_file), False
+    return provenance.load_registered(store, folder), True

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 SECRET_BYTES: Final = 32
 ASIDE: Final = ".aside-"

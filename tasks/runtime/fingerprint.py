@@ -21,8 +21,8 @@ from typing import Final
 import numpy as np
 
 from tasks.core.digests import digest
-from tasks.core.errors import StillChanging, disk_fault
 from tasks.core.records import Longs, QueryLog
+from tasks.errors import StillChanging, disk_fault
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARIES: Final = (

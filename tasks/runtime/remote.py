@@ -20,13 +20,13 @@ from typing import Any, Final, Protocol
 import fsspec
 
 from tasks.core.digests import digest
-from tasks.core.errors import DiskTrouble, InputError, UsageError
 from tasks.core.starmap import Result, Starmap, serial
+from tasks.errors import DiskTrouble, InputError, UsageError
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
-from tasks.runtime.errors import contained
 from tasks.runtime.executor import READY_SECONDS, sharing
 from tasks.runtime.files import remove_asides, write_private
 from tasks.runtime.fingerprint import program_fingerprint
+from tasks.runtime.redacted_errors import redacted_errors
 
 TASKS_PER_WORKER: Final = 2
 """Few enough for tasks of minutes, enough that no worker waits long for the last: a task costs a
@@ -137,7 +137,7 @@ Submit = Callable[[str, str, str, list[str]], Waiting]
 """Has `work` called with these arguments somewhere."""
 
 
-@contained
+@redacted_errors
 def work(address: str, code: str, function: str, names: list[str]) -> list[float]:
     """Call a function with each of some arguments, and leave the results; runs in a worker.
 

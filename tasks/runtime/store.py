@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar, cast
 from diskcache import UNKNOWN, Cache, Disk, Timeout
 from diskcache.core import MODE_BINARY, MODE_RAW
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 from tasks.runtime.codec import pack, sealed, unpack, unsealed
 from tasks.runtime.files import make_private, store_secret
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 from tasks.synthetic.draws import Dice, Weighted, weighted, zipf
 from tasks.synthetic.queries import (
     Kind,

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.adapters.logs.reader import read_logs
-from tasks.core.errors import LogveilError
 from tasks.core.records import NO_TIME, QueryLog
+from tasks.errors import LogveilError
 
 Row = tuple[str, str, str]
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import InputError
 from tasks.editions import inbox as module
 from tasks.editions import writers
 from tasks.editions.inbox import (
@@ -24,6 +23,7 @@ from tasks.editions.inbox import (
     move_to_failed,
     move_to_known,
 )
+from tasks.errors import InputError
 from tasks.runtime.fingerprint import content_digest
 
 OLD = 1_000_000_000

@@ -26,10 +26,10 @@ from hypothesis.stateful import (
     rule,
 )
 
-from tasks.core.errors import InputError, UnexpectedError
 from tasks.editions import ledger_file
 from tasks.editions.ledger import Ledger, open_ledger
 from tasks.editions.ledger_entries import Batch, Edition, Intent, Release, State
+from tasks.errors import InputError, UnexpectedError
 
 ROOT = Path(__file__).parent.parent.parent
 NOT_UTF_8 = os.fsdecode(b"caf\xe9.tsv")

@@ -23,8 +23,8 @@ from tasks.adapters.provenance import (
     release_key,
     save,
 )
-from tasks.core.errors import InputError
 from tasks.core.verification.clauses import Promise
+from tasks.errors import InputError
 from tasks.runtime.codec import pack, sealed, unsealed
 
 USERS = np.array([4, 0, -4, 2**63 - 1], dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.public_data import Fields, Sources, compiled, package_folder, words_in_use
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ import pytest
 from tasks.adapters.logs.formats import _parquet_rows
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.values import Cells
-from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog
+from tasks.errors import InputError, UsageError
 from tests.adapters.logwriters import (
     AOL_HEADER,
     CANARY,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.values import seconds_of
-from tasks.core.errors import InputError, UsageError
 from tasks.core.records import NO_TIME, QueryLog
+from tasks.errors import InputError, UsageError
 from tests.adapters.logwriters import (
     CANARY,
     MOMENT,

@@ -17,9 +17,9 @@ from tasks.adapters.release_files import (
     write_rejects,
     write_rows,
 )
-from tasks.core.errors import InputError
 from tasks.core.records import NO_TIME, QueryLog, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.errors import InputError
 from tests.random_logs import table_of
 
 

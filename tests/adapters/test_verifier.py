@@ -209,10 +209,12 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
     assert ours == {
         "tasks.adapters",
         "tasks.adapters.provenance",
+        "tasks.runtime",
+        "tasks.runtime.codec",
         "tasks.runtime.files",
         "tasks.adapters.verifier",
         "tasks.core",
-        "tasks.core.errors",
+        "tasks.errors",
         "tasks.core.records",
         "tasks.core.taxonomy",
         "tasks.core.verification",

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 
 from flows import run as command
-from flows.verify import prove
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.core.clustering.mdav import mdav
+from tasks.phases.verify import prove_folder
 from tests.bench.logs import SEED, Log
 from tests.bench.ratios import ratio
 from tests.bench.timing import Timed, timed
@@ -108,9 +108,9 @@ def pycanon(folder: Path, store: Path, log: Log) -> Found:
     places = ("--store", str(store), "--out", str(out))
     if code := command.main([*map(str, log.whole), *places, "--bare", "--quiet"]):
         raise RunFailed(f"exit {code}")
-    prove(out, store)
+    prove_folder(out, store)
     _rows_alike(out / "release.tsv")
-    ours = timed(lambda: prove(out, store))
+    ours = timed(lambda: prove_folder(out, store))
     theirs = timed(lambda: _rows_alike(out / "release.tsv"))
     remark = (
         f"theirs counts equal rows only (≥ {theirs.result}); faults by ours: {len(ours.result[1])}"

@@ -5,15 +5,20 @@ from __future__ import annotations
 import cProfile
 import pstats
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from tasks.workbench import PHASES, Workbench
-
+from flows.display import Screen
+from flows.release import Phases, make_release
+from tasks.phases.job import Job
+from tasks.phases.publish import InFolder
+from tasks.runtime.executor import LocalExecutor
+from tasks.runtime.results import Result
 from tasks.settings import Settings
 from tests.bench.logs import Log
 from tests.bench.tables import markdown_table
 from tests.bench.watched import ROOT
 
+T = TypeVar("T")
 MOST: Final = 25
 Place = tuple[str, int, str]
 
@@ -23,13 +28,23 @@ def profiled(log: Log, settings: Settings) -> str:
 
     The profiler makes Python code slower and leaves compiled code as it is: shares, not seconds.
     """
-    bench = Workbench(settings)
-    parts = [f"# Profile of {log.size:,} queries, scope {settings.scope}, one process"]
-    for phase in PHASES:
+    phases = _ProfiledPhases(Screen(quiet=True, stderr=True))
+    make_release(Job.of(settings, LocalExecutor(1)), InFolder(Path(settings.out)), phases)
+    title = f"# Profile of {log.size:,} queries, scope {settings.scope}, one process"
+    return "\n\n".join([title, *phases.tables]) + "\n"
+
+
+class _ProfiledPhases(Phases):
+    """Runs phases below a profiler, one of its own each."""
+
+    def __init__(self, display: Screen) -> None:
+        super().__init__(display)
+        self.tables: list[str] = []
+
+    def _run(self, result: Result[T], label: str) -> None:
         profile = cProfile.Profile()
-        profile.runcall(bench.make, phase)
-        parts.append(_phase_table(phase, pstats.Stats(profile)))
-    return "\n\n".join(parts) + "\n"
+        profile.runcall(result.ensure)
+        self.tables.append(_phase_table(result.phase, pstats.Stats(profile)))
 
 
 def _phase_table(phase: str, stats: pstats.Stats) -> str:

@@ -8,10 +8,14 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from diskcache import Cache
+
+from tasks.runtime.store import BytesDisk
 from tests.bench.ratios import with_sums
 from tests.bench.watched import MEGABYTE, RunFailed, bytes_below, watch
 
@@ -78,17 +82,20 @@ def digest_of_release(out: Path) -> str:
     return found.hexdigest()
 
 
-COMPILED: Final = ("wordnet", "names", "terms")
-"""The folders of a store in which WordNet and the lists are."""
+COMPILED: Final = ("compiled:", "nltk-folders:", "wordnet-version:")
+"""How the names begin of what a store has of WordNet and the lists, and of nobody's log."""
 
 
 def fresh_store(folder: Path, wordnet: Path | None) -> Path:
     """An empty store, or one that holds nothing but the compiled WordNet of another."""
     shutil.rmtree(folder, ignore_errors=True)
     if wordnet is not None:
-        for name in COMPILED:
+        for name in ("wordnet", "cache"):
             shutil.copytree(wordnet / name, folder / name)
         folder.chmod(0o700)
+        with closing(Cache(str(folder / "cache"), disk=BytesDisk)) as cache:
+            for key in [key for key in cache.iterkeys() if not key.startswith(COMPILED)]:
+                del cache[key]
     return folder
 
 

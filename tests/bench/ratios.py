@@ -9,6 +9,7 @@ from typing import Any, Final
 
 Seconds = Mapping[str, float]
 
+PHASES: Final = ("read", "analyse", "compare", "cluster", "redact", "measure", "write", "verify")
 COMPUTE: Final = ("analyse", "compare", "cluster", "redact", "measure")
 TENFOLD_LIMIT: Final = 12.0
 """Issue 5: ten times the queries take at most so many times the time."""

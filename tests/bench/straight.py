@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from tasks.workbench import Workbench
 
 from tasks.adapters.wordnet import load_wordnet, open_reader
 from tasks.core.arrays import ragged_of
 from tasks.core.records import AttributeSets, Ints, RecordTable
+from tasks.phases.analyse import analyse
+from tasks.phases.job import Job
+from tasks.phases.read import read
+from tasks.runtime.executor import LocalExecutor
 from tasks.settings import Settings
 from tests.bench.logs import SEED, Log
 from tests.bench.nltk_loop import compare_attributes
@@ -42,8 +45,8 @@ def against_nltk(log: Log, store: Path) -> dict[str, Any]:
 def analysed(log: Log, store: Path) -> RecordTable:
     """The log's records and attribute sets."""
     settings = Settings(logs=tuple(map(str, log.whole)), store=str(store), scope="all")
-    table: RecordTable = Workbench(settings).result("analyse")
-    return table
+    job = Job.of(settings, LocalExecutor(settings.workers))
+    return analyse(job, read(job)).value
 
 
 def _drawn(values: Ints, count: int) -> Ints:

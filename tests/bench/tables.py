@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tasks.workbench import PHASES
+from tests.bench.ratios import PHASES
 
 GROWING: Final = ("total", "compute", *PHASES)
 

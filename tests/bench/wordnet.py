@@ -18,12 +18,12 @@ FIND_AND_LOAD: Final = """\
 import json, sys, time
 from pathlib import Path
 from tasks.adapters.wordnet import wordnet_version
-from tasks.reading import Manner, compile_lists
+from tasks.phases.analyse import TextReader, compile_lists
 store = Path(sys.argv[1])
 started = time.perf_counter()
 wordnet_version(store)
 found = time.perf_counter()
-compile_lists(Manner(str(store), None, "all", None))
+compile_lists(TextReader(str(store), None, "all", None))
 print(json.dumps([found - started, time.perf_counter() - found]))
 """
 

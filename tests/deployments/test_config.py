@@ -13,7 +13,7 @@ import yaml
 from deployments.config import POOL, ROOT, read_config
 from deployments.pool import runs_with_a_process
 from deployments.services import main, make_inboxes, parser, processes
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 
 SHIPPED = ROOT / "deployments" / "prefect.yaml"
 

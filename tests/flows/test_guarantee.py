@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import NothingToRelease
+from tasks.errors import NothingToRelease
 from tasks.settings import Settings
 from tests.releases import released
 

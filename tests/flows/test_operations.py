@@ -15,9 +15,9 @@ from flows.inbox import main
 from flows.release import Phases, make_release
 from flows.verify import main as verify
 from tasks import steps
-from tasks.core.errors import BadLog, DiskTrouble, InputError
+from tasks.errors import BadLog, DiskTrouble, InputError
 from tasks.phases.publish import InFolder
-from tasks.runtime.errors import contained
+from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Result
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.generated import write_parts
@@ -58,7 +58,7 @@ def test_a_run_that_is_cancelled_leaves_nothing_half_done(new_store: Any, tmp_pa
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE])
 def test_a_disk_that_does_not_answer_is_asked_again(number: int) -> None:
-    @contained
+    @redacted_errors
     def read() -> None:
         raise OSError(number, "trouble")
 

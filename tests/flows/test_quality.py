@@ -16,7 +16,6 @@ import pytest
 from flows import sample
 from tasks.core.arrays import split_ragged
 from tasks.core.choices import Method, Scope
-from tasks.core.measures.schema import Measures
 from tasks.core.records import Clusters, RecordTable, Release
 from tasks.core.redaction.strict import words_of_forms
 from tasks.phases.analyse import analyse
@@ -25,6 +24,7 @@ from tasks.phases.compare import compare
 from tasks.phases.measure import measure
 from tasks.phases.read import read
 from tasks.phases.redact import redact
+from tasks.schema import Measures
 from tasks.settings import Settings
 from tests.releases import job_of
 

@@ -13,7 +13,7 @@ import pytest
 
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import resources_in
-from tasks.core.errors import InputError, StillChanging, UnexpectedError, UsageError
+from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
 from tasks.phases.analyse import (
     LogRows,
     TextReader,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 from tasks.runtime.files import (
     LOCK_NAME,
     SECRET_BYTES,

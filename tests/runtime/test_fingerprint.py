@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.logs.reader import read_logs
-from tasks.core.errors import InputError, StillChanging
+from tasks.errors import InputError, StillChanging
 from tasks.phases import analyse, cluster, compare, measure, read, redact, verify, write
 from tasks.phases.job import Job
 from tasks.runtime.executor import LocalExecutor

@@ -18,8 +18,8 @@ from flows.dask_executor import SHOWN_AS, _Submit
 from flows.run import main
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import Problem, between_sets
-from tasks.core.errors import InputError, UsageError
 from tasks.core.part_sizes import PartSizes
+from tasks.errors import InputError, UsageError
 from tasks.phases.analyse import read_rows_of_part
 from tasks.phases.measure import cost_of_permutation
 from tasks.phases.redact import redact_part_strictly

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.core.errors import InputError
 from tasks.core.records import Clusters
+from tasks.errors import InputError
 from tasks.phases.cluster import Clustering
 from tasks.runtime.codec import pack, sealed
 from tasks.runtime.files import store_secret

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 from tasks.settings import SAMPLE_LOG
 from tasks.synthetic.draws import Dice, weighted, zipf
 from tasks.synthetic.log import Row, synthetic_log

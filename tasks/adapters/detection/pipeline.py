@@ -25,7 +25,7 @@ from tasks.core.detection.attributes import AttributeFinder, Tag
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Offsets, Readings, pack_readings
-from tasks.core.errors import UsageError
+from tasks.errors import UsageError
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"

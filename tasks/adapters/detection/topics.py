@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.detection.topics import Topic
-from tasks.core.errors import InputError, UsageError
+from tasks.errors import InputError, UsageError
 
 DEFAULT_TOPICS = Path(__file__).parent / "data" / "topics.toml"
 

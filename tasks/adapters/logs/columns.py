@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.adapters.logs.values import looks_like_value
-from tasks.core.errors import InputError, UsageError
+from tasks.errors import InputError, UsageError
 
 KNOWN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "user": (

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 
 import pyarrow as pa
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 LINE_LIMIT: Final = 1 << 20
 """Characters in a line; a longer one may be cut, but stays longer, so that it can be told."""

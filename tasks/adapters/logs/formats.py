@@ -27,7 +27,7 @@ from tasks.adapters.logs.columns import (
 from tasks.adapters.logs.files import HEAD_LINES, Line, LogStream, attempt, numbered_lines, open_log
 from tasks.adapters.logs.lines import Records, csv_records, line_fault, tab_records
 from tasks.adapters.logs.values import NOT_AN_OBJECT, WRONG_WIDTH, Cells
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 AOL_NAMES: Final = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 AOL_WIDTHS: Final = (3, 5)  # without and with the two click columns

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 
 def find_files(paths: Iterable[str | Path]) -> list[str]:

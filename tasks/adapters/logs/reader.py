@@ -24,8 +24,8 @@ from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
 from tasks.adapters.logs.values import judge, text_of
 from tasks.core.digests import byte_keys
-from tasks.core.errors import InputError, UsageError
 from tasks.core.records import Ints, Longs, QueryLog
+from tasks.errors import InputError, UsageError
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the bytes of all files."""

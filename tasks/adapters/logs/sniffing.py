@@ -13,7 +13,7 @@ from tasks.adapters.logs.columns import header_names
 from tasks.adapters.logs.files import numbered_lines, open_log
 from tasks.adapters.logs.formats import AOL_WIDTHS, FORMATS, decode_json
 from tasks.adapters.logs.lines import split_csv
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 _PARQUET_MAGIC: Final = b"PAR1"
 _HEAD_BYTES: Final = 1 << 13

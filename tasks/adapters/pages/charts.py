@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -24,6 +24,7 @@ from tasks.adapters.pages.svg import (
     upright,
     words,
 )
+from tasks.schema import Histogram
 
 Shapes = list[Markup]
 WIDTH: Final = 440.0
@@ -197,7 +198,7 @@ def draw_line(one: Line, path: Sequence[Place], at: Sequence[Place]) -> Shapes:
     return [curve(one.kind, path), *markers]
 
 
-def histogram_chart(found: dict[str, Any], mark: Mark, across: str, upwards: str) -> Shapes:
+def histogram_chart(found: Histogram, mark: Mark, across: str, upwards: str) -> Shapes:
     """Counts by bins; the bins of a log scale have equal ratios and so equal widths."""
     edges, log, bottom = found["edges"], found["scale"] == "log", COLUMN.bottom
     x = COLUMN.across(edges[0] / 1.4 if log else edges[0] - 1, edges[-1], log=log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -30,6 +30,7 @@ from tasks.adapters.pages.charts import (
 from tasks.adapters.pages.numbers import count, percent
 from tasks.adapters.pages.page import Figure, picture_address
 from tasks.adapters.pages.svg import box, picture
+from tasks.schema import FinalMeasures, Histogram, RandomClusters, RiskPoints
 
 LOW_COHESION: Final = Mark(0.45, "0.45")
 ALONE: Final = 600
@@ -44,7 +45,7 @@ class FateOfRows:
     keys: list[tuple[str, Markup]]
 
 
-def fate_of_rows(measures: dict[str, Any]) -> FateOfRows:
+def fate_of_rows(measures: FinalMeasures) -> FateOfRows:
     records = measures["records"]
     changed = round(measures["shares"]["changed"] * records["read"])
     parts = [
@@ -60,7 +61,7 @@ def fate_of_rows(measures: dict[str, Any]) -> FateOfRows:
     return FateOfRows(bar, list(zip(said, swatches, strict=True)))
 
 
-def standalone_pictures(measures: dict[str, Any]) -> list[tuple[Figure, str]]:
+def standalone_pictures(measures: FinalMeasures) -> list[tuple[Figure, str]]:
     """Each figure that has something to show, with its picture as a data address."""
     return [
         (figure, picture_address(figure.drawn, ALONE))
@@ -69,13 +70,13 @@ def standalone_pictures(measures: dict[str, Any]) -> list[tuple[Figure, str]]:
     ]
 
 
-def figures(measures: dict[str, Any]) -> list[Figure]:
+def figures(measures: FinalMeasures) -> list[Figure]:
     """All figures, in the order in which a reader asks: for the people, the clusters, the loss."""
     drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
     return [draw(measures) for draw in drawn]
 
 
-def people_per_row(measures: dict[str, Any]) -> Figure:
+def people_per_row(measures: FinalMeasures) -> Figure:
     found, k = measures["figures"]["people_per_row"], measures["settings"]["k"]
     rows = sum(found["counts"])
     says = f"{count(rows)} distinct rows are published. {_below(found, k)}"
@@ -84,7 +85,7 @@ def people_per_row(measures: dict[str, Any]) -> Figure:
     return _figure("people", "People behind each published row", says, shapes)
 
 
-def _below(found: dict[str, Any], k: int) -> str:
+def _below(found: Histogram, k: int) -> str:
     counts = zip(found["edges"], found["counts"], strict=False)
     below = sum(number for edge, number in counts if edge < k)
     if below:
@@ -94,18 +95,20 @@ def _below(found: dict[str, Any], k: int) -> str:
     return f"None stands for fewer than k = {k} people: left of the dashed line there is nothing."
 
 
-def linkage_risk(measures: dict[str, Any]) -> Figure:
+def linkage_risk(measures: FinalMeasures) -> Figure:
     points, risk, k = measures["figures"]["risk"], measures["risk"], measures["settings"]["k"]
+    raw = _risk(risk["raw_expected"], risk["raw_worst"])
+    released = _risk(risk["released_expected"], risk["released_worst"])
     says = (
         "Somebody knows a person’s whole query and picks the person behind it: the chance that "
         "they are right, for the rows in ascending order (0 % for withheld rows). Raw log: "
-        f"{_risk(risk, 'raw')}. Release: {_risk(risk, 'released')}. The dashed line is 1/k."
+        f"{raw}. Release: {released}. The dashed line is 1/k."
     )
     shapes = _risk_lines(points, k) if points["raw"] else []
     return _figure("risk", "Linkage risk, before and after", says, shapes)
 
 
-def _risk_lines(points: dict[str, Any], k: int) -> list[Markup]:
+def _risk_lines(points: RiskPoints, k: int) -> list[Markup]:
     lines = [
         Series("raw log", "before", points["raw"]),
         Series("release", "after", points["released"]),
@@ -119,12 +122,11 @@ def _risk_lines(points: dict[str, Any], k: int) -> list[Markup]:
     ]
 
 
-def _risk(risk: dict[str, Any], where: str) -> str:
-    mean, worst = percent(100 * risk[f"{where}_expected"]), percent(100 * risk[f"{where}_worst"])
-    return f"{mean} on average, {worst} at worst"
+def _risk(expected: float, worst: float) -> str:
+    return f"{percent(100 * expected)} on average, {percent(100 * worst)} at worst"
 
 
-def random_clusters(measures: dict[str, Any]) -> Figure:
+def random_clusters(measures: FinalMeasures) -> Figure:
     found = measures["figures"]["random_clusters"]
     losses = found["random_percent"]
     title = "Information loss against random clusters"
@@ -138,7 +140,7 @@ def random_clusters(measures: dict[str, Any]) -> Figure:
     return _bars("random", title, _against_random(measures), bars)
 
 
-def _against_random(measures: dict[str, Any]) -> str:
+def _against_random(measures: FinalMeasures) -> str:
     found, loss = measures["figures"]["random_clusters"], measures["information_loss"]
     losses = found["random_percent"]
     says = (
@@ -153,7 +155,7 @@ def _against_random(measures: dict[str, Any]) -> str:
     return f"{says} Redacted as printed, not by clusters’ sets, this release loses {printed}."
 
 
-def _of_what(found: dict[str, Any]) -> str:
+def _of_what(found: RandomClusters) -> str:
     if found["records"] == found["of_records"]:
         return f"Measured on all {count(found['records'])} records in clusters."
     return (
@@ -162,7 +164,7 @@ def _of_what(found: dict[str, Any]) -> str:
     )
 
 
-def loss_by_topic(measures: dict[str, Any]) -> Figure:
+def loss_by_topic(measures: FinalMeasures) -> Figure:
     loss = measures["information_loss"]
     by_topic = sorted(loss["by_topic"].items(), key=lambda entry: -entry[1])
     says = (
@@ -174,7 +176,7 @@ def loss_by_topic(measures: dict[str, Any]) -> Figure:
     return _bars("topics", "Information loss by topic", says, bars)
 
 
-def cohesion(measures: dict[str, Any]) -> Figure:
+def cohesion(measures: FinalMeasures) -> Figure:
     points, total = measures["figures"]["cohesion"], measures["clusters"]["count"]
     shares = measures["cohesion"]
     each = (
@@ -188,11 +190,11 @@ def cohesion(measures: dict[str, Any]) -> Figure:
     )
     axes = "clusters, in order of cohesion", "cohesion (0 is best)"
     values = Series("", "after", points)
-    shapes = ordered_chart(values, LOW_COHESION, *axes, total) if points else []
+    shapes = ordered_chart(values, LOW_COHESION, *axes, int(total)) if points else []
     return _figure("cohesion", "Cohesion of the clusters", says, shapes)
 
 
-def cluster_sizes(measures: dict[str, Any]) -> Figure:
+def cluster_sizes(measures: FinalMeasures) -> Figure:
     found, sizes = measures["figures"]["cluster_sizes"], measures["clusters"]
     k = measures["settings"]["k"]
     says = (

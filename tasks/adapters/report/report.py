@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +11,7 @@ from tasks.adapters.pages.numbers import count, percent, shown
 from tasks.adapters.pages.page import render
 from tasks.adapters.report.figures import fate_of_rows, figures
 from tasks.adapters.report.verdict import verdict
+from tasks.schema import FinalMeasures
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 SECTIONS: Final = (
@@ -43,12 +45,12 @@ class Section:
     rows: list[Row]
 
 
-def write_report(path: Path, measures: dict[str, Any]) -> None:
+def write_report(path: Path, measures: FinalMeasures) -> None:
     """Write the page for these measures."""
     path.write_text(render_report(measures), encoding="utf-8")
 
 
-def render_report(measures: dict[str, Any]) -> str:
+def render_report(measures: FinalMeasures) -> str:
     return render(
         TEMPLATES,
         "report.html",
@@ -61,16 +63,16 @@ def render_report(measures: dict[str, Any]) -> str:
     )
 
 
-def _before_and_after(measures: dict[str, Any]) -> list[Row]:
+def _before_and_after(measures: FinalMeasures) -> list[Row]:
     """The sizes of the data in the log and in the release."""
-    distinct = measures["figures"]["distinct"]
+    distinct, clusters = measures["figures"]["distinct"], int(measures["clusters"]["count"])
+    records, users, words = measures["records"], measures["users"], measures["words"]
     pairs = [
-        (name, measures[key]["read"], measures[key]["published"])
-        for name, key in (("rows", "records"), ("people", "users"), ("words", "words"))
-    ]
-    pairs += [
+        ("rows", records["read"], records["published"]),
+        ("people", users["read"], users["published"]),
+        ("words", words["read"], words["published"]),
         ("distinct queries → distinct rows", distinct["queries"], distinct["published_rows"]),
-        ("distinct attribute sets → clusters", distinct["sets"], measures["clusters"]["count"]),
+        ("distinct attribute sets → clusters", distinct["sets"], clusters),
     ]
     return [
         (name, count(before), count(after), percent(100 * after / before) if before else "–")
@@ -78,22 +80,23 @@ def _before_and_after(measures: dict[str, Any]) -> list[Row]:
     ]
 
 
-def _rejects(measures: dict[str, Any]) -> list[Row]:
+def _rejects(measures: FinalMeasures) -> list[Row]:
     """Rows set aside, by reason; never what they said."""
     found = measures["figures"]["rejects"]
     ordered = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
     return [(reason, count(rows)) for reason, rows in ordered]
 
 
-def _sections(measures: dict[str, Any]) -> list[Section]:
+def _sections(measures: FinalMeasures) -> list[Section]:
+    found: Mapping[str, Any] = measures
     return [
-        Section(title, note, [(name, shown(value)) for name, value in _flat(measures[key])])
+        Section(title, note, [(name, shown(value)) for name, value in _flat(found[key])])
         for title, key, note in SECTIONS
-        if key in measures
+        if key in found
     ]
 
 
-def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, value in values.items():
         if isinstance(value, dict):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from tasks.adapters.pages.numbers import count, percent
+from tasks.schema import FinalMeasures
 
 PROMISES = {
     "strict": (
@@ -49,7 +49,7 @@ class Verdict:
     not_promised: str = NOT_PROMISED
 
 
-def verdict(measures: dict[str, Any]) -> Verdict:
+def verdict(measures: FinalMeasures) -> Verdict:
     """The verdict with what it means and what it does not."""
     return Verdict(
         kind=KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed",
@@ -60,20 +60,20 @@ def verdict(measures: dict[str, Any]) -> Verdict:
     )
 
 
-def verdict_of(measures: dict[str, Any]) -> str:
+def verdict_of(measures: FinalMeasures) -> str:
     """The one line that a reader takes home."""
     settings = measures["settings"]
     proven = "Verified" if measures["verified"] else "Not verified"
     return f"{proven}: {settings['guarantee']}, k = {settings['k']}."
 
 
-def promise_of(measures: dict[str, Any]) -> str:
+def promise_of(measures: FinalMeasures) -> str:
     """What the guarantee means."""
     settings = measures["settings"]
     return PROMISES[settings["guarantee"]].format(k=settings["k"])
 
 
-def amounts_of(measures: dict[str, Any]) -> str:
+def amounts_of(measures: FinalMeasures) -> str:
     """How much of the log is in the release."""
     records, users = measures["records"], measures["users"]
     said = (
@@ -84,7 +84,7 @@ def amounts_of(measures: dict[str, Any]) -> str:
     return said if users["from_column"] else f"{said} The log names nobody: each row is one person."
 
 
-def _key_numbers(measures: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _key_numbers(measures: FinalMeasures) -> tuple[tuple[str, str], ...]:
     risk, worst = measures["risk"], measures["risk"]["released_worst"]
     rows = count(measures["records"]["read"])
     raw, loss = percent(100 * risk["raw_worst"]), measures["information_loss"]["symmetric_percent"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.core.errors import UsageError
 from tasks.core.records import Flags, Ints, freeze
 from tasks.core.taxonomy import Taxonomy
+from tasks.errors import UsageError
 
 Masks = NDArray[np.uint32]
 """Of every concept the topics it belongs to, one bit each."""

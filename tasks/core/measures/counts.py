@@ -6,14 +6,12 @@ Distributions are what the report draws: of bounded size, however long the log i
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.measures.risk import raw_success, released_success
-from tasks.core.measures.schema import CountSections
 from tasks.core.records import (
     ATTRIBUTE,
     Clusters,
@@ -24,6 +22,7 @@ from tasks.core.records import (
     RecordTable,
     Release,
 )
+from tasks.schema import CountSections, Distributions, Histogram
 
 MOST_POINTS = 200
 
@@ -125,7 +124,7 @@ def distributions(
     cohesion: Floats,
     *,
     k: int,
-) -> dict[str, Any]:
+) -> Distributions:
     """How things are spread of which the other measures give mean and extremes."""
     people = people_per_label(release.class_of, table.users, release.class_count)
     return {
@@ -152,7 +151,7 @@ def ordered_points(values: Floats) -> list[float]:
     return [round(value, 4) for value in points.tolist()]
 
 
-def histogram(numbers: Longs, *, k: int) -> dict[str, Any]:
+def histogram(numbers: Longs, *, k: int) -> Histogram:
     """How many numbers (of 1 or more) fall in each bin [edge, next edge); k is always an edge."""
     if not len(numbers):
         return {"scale": "linear", "edges": [], "counts": []}

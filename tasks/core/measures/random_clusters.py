@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from tasks.core.measures.information_loss import form_attributes, percent_of
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable
 from tasks.core.similarity.nearest import row_losses
 from tasks.core.taxonomy import Taxonomy
+from tasks.schema import RandomClusters
 
 SEED = 4
 PERMUTATIONS = 5
@@ -76,7 +76,7 @@ def compare_with_random(
     price: Price | None = None,
     *,
     most_records: int = MOST_RECORDS,
-) -> dict[str, Any]:
+) -> RandomClusters:
     """Symmetric loss in percent of the clusters as they are, and of each permutation, if any.
 
     Args:

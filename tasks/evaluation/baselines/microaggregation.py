@@ -16,9 +16,9 @@ from tasks.core.arrays import owners, take_ragged
 from tasks.core.clustering.blocks import Between, compared_sets, cut_into_blocks, in_blocks
 from tasks.core.clustering.mdav import SetSpace, mdav, mdav_labels
 from tasks.core.clustering.problem import Problem, UserSizes, clusters_of
-from tasks.core.errors import UsageError
 from tasks.core.records import Floats, Ints, Longs, RecordTable
 from tasks.core.similarity.costs import Costs, SetCosts, nearest_squares
+from tasks.errors import UsageError
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 
 try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.adapters.detection.name_lists import load_name_lists
-from tasks.core.errors import InputError
+from tasks.errors import InputError
 
 LISTS = load_name_lists()
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
-
-Histogram = list[dict[str, int]]
+from typing import Any, NotRequired, TypedDict
 
 
 class UserCounts(TypedDict):
@@ -33,6 +31,48 @@ class RiskSection(TypedDict):
     partial_knowledge: dict[str, float]
 
 
+class Histogram(TypedDict):
+    """How many numbers fall in each bin [edge, next edge), by even steps or by ratios."""
+
+    scale: str
+    edges: list[int]
+    counts: list[int]
+
+
+class RiskPoints(TypedDict):
+    """Success of linkage of the records in ascending order, at most so many points."""
+
+    raw: list[float]
+    released: list[float]
+
+
+class RandomClusters(TypedDict):
+    """Symmetric loss in percent of the clusters, and of random ones of the same sizes."""
+
+    clusters: int
+    records: int
+    of_records: int
+    own_percent: float
+    random_percent: list[float]
+
+
+class Distributions(TypedDict):
+    """What the report draws, of bounded size."""
+
+    distinct: dict[str, int]
+    cohesion: list[float]
+    cluster_sizes: Histogram
+    people_per_row: Histogram
+    risk: RiskPoints
+    rejects: dict[str, int]
+
+
+class FigureSection(Distributions):
+    """The same with what random clusters would cost."""
+
+    random_clusters: RandomClusters
+
+
 class CountSections(TypedDict):
     """How much was read, published and withheld."""
 
@@ -48,13 +88,13 @@ class CountSections(TypedDict):
 class Measures(CountSections):
     """What the phase *measure* finds: a release's own figures, the same whenever it is made."""
 
-    settings: dict[str, object]
+    settings: dict[str, Any]
     versions: dict[str, str]
     cohesion: dict[str, float]
     information_loss: InformationLossSection
     risk: RiskSection
     diversity: dict[str, float]
-    figures: dict[str, object]
+    figures: FigureSection
 
 
 class FinalMeasures(Measures):

@@ -8,14 +8,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from tasks.core.errors import LogveilError, UnexpectedError, disk_fault
+from tasks.errors import LogveilError, UnexpectedError, disk_fault
 
 ROOT: Final = Path(__file__).parents[2]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def contained(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def redacted_errors(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let only our own errors out of a phase.
 
     Any other exception may quote the row it stumbled over, and Prefect stores messages: its
