@@ -10,11 +10,11 @@ import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import wordnet
-from tasks.core.errors import UnexpectedError
 from tasks.core.part_sizes import PartSizes
 from tasks.core.records import Release
 from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.scrubbing import scrub
+from tasks.errors import UnexpectedError
 from tasks.phases.redact import RECORDS_PER_SECOND, redact_part_strictly, redact_records
 from tasks.runtime.codec import name_of
 from tasks.runtime.executor import Executor, LocalExecutor
