@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tasks.core.part_sizes import PartSizes
-from tasks.core.starmap import Result, Starmap
+from tasks.core.starmap import Result
 from tasks.runtime.codec import name_of, named, pack, unpack
 from tasks.runtime.executor import Executor, LocalExecutor
 from tasks.runtime.remote import RemoteExecutor, SharedFiles, work
@@ -63,7 +63,7 @@ def elsewhere(folder: Path, engine: Here, workers: int = 1) -> RemoteExecutor:
 def each_executor(folder: Path) -> Iterator[list[Executor]]:
     """One process, two more, and an engine, which must have been given something to do."""
     engine = Here()
-    yield [LocalExecutor(1), LocalExecutor(2, ready_seconds=0), elsewhere(folder, engine)]
+    yield [LocalExecutor(1), LocalExecutor(2, ready_seconds=0), elsewhere(folder, engine, 2)]
     assert engine.done > 2
 
 
@@ -73,6 +73,3 @@ def through_bytes(
     """A starmap that sends all it is given, and what comes of it, as other machines get it."""
     call = named(name_of(function))
     return (unpack(pack(call(*unpack(pack(own))))) for own in arguments)
-
-
-_: Starmap = through_bytes

@@ -2,9 +2,9 @@
 
 In: the `QueryLog`. Out: a `RecordTable`, which holds integers alone, but for the vocabulary that
 *write* looks words up in. Each distinct text is read once: tokens, direct identifiers and
-attributes, found by the text pipeline (`adapters/language.py`). What was found is kept under a
-keyed hash of the text, as places and concepts without any word, so that a later batch reads new
-texts only.
+attributes, found by the text pipeline (`adapters/detection/pipeline.py`). What was found is kept
+under a keyed hash of the text, as places and concepts without any word, so that a later batch reads
+new texts only.
 
 Processes that read have to import spaCy and to load WordNet and the name lists first. Those on
 other machines are not sent texts: they are told in which rows of the log to find them.

@@ -9,13 +9,13 @@ from typing import Any, Final, get_args
 from unittest import mock
 
 import numpy as np
-from tasks.reading import Manner, reading_pipeline
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.pipeline import read_texts
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.choices import Scope
 from tasks.core.detection.lexicon import PartOfSpeech, lexical_key
+from tasks.phases.analyse import TextReader, text_pipeline
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]
@@ -31,7 +31,7 @@ PRESIDIO_KINDS: Final = {
 
 def ours(store: Path) -> System:
     """The shipped detection, as a run uses it."""
-    pipeline = reading_pipeline(Manner(str(store), None, SCOPE, None))
+    pipeline = text_pipeline(TextReader(str(store), None, SCOPE, None))
     topics = topic_map(str(store), None)
     identifiers = load_identifier_finder(store)
 

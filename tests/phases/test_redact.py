@@ -1,118 +1,106 @@
-"""A log redacted in shards: the same release whoever redacts them, and how far it is."""
+"""A log redacted in parts: the same release whoever redacts them, and how far it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tasks.redacting import FEWEST_SHARDS, redact_shard
-from tasks.runtime.shards import SharedRun
-from tasks.runtime.workers import blocks_run
-from tasks.workbench import Workbench
 
-from tasks import phases
+from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import wordnet
+from tasks.core.part_sizes import PartSizes
 from tasks.core.records import Release
-from tasks.core.redaction import parts
-from tasks.core.starmap import Starmap
+from tasks.core.redaction.parts import cut_into_parts
+from tasks.core.redaction.scrubbing import scrub
+from tasks.errors import UnexpectedError
+from tasks.phases.redact import RECORDS_PER_SECOND, redact_part_strictly, redact_records
 from tasks.runtime.codec import name_of
+from tasks.runtime.executor import Executor, LocalExecutor
 from tasks.runtime.progress import Progress, silent
-from tasks.runtime.remote import SharedFiles
+from tasks.runtime.remote import RemoteExecutor, SharedFiles
+from tasks.runtime.results import Nothing, Result
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.core.redaction.test_parts import as_a_whole, differences
-from tests.test_shards import Here
+from tests.executors import Here
+from tests.phases.materials import Made, made_of
+
+SMALL = PartSizes(records_per_part=200)
 
 
 @pytest.fixture(scope="module")
-def bench(store: Path) -> Workbench:
+def made(store: Path) -> Made:
     """The sample, clustered."""
-    made = Workbench(Settings(logs=(str(SAMPLE_LOG),), store=str(store), scope="all", workers=1))
-    made.result("cluster")
-    return made
-
-
-@pytest.fixture
-def shards(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many small shards there are."""
-    monkeypatch.setattr(parts, "MOST_RECORDS", 200)
-    return len(parts.cut_into_parts(bench.result("cluster").labels))
-
-
-def redacted(bench: Workbench, workers: int = 1, progress: Progress = silent) -> Release:
-    settings = replace(bench.settings, workers=workers)
-    table, comparison = bench.result("analyse"), bench.result("compare")
-    return phases.redact(settings, table, comparison, bench.result("cluster"), progress)
+    return made_of(Settings(logs=(str(SAMPLE_LOG),), store=str(store), scope="all", workers=1))
 
 
 @pytest.fixture(scope="module")
-def at_once(bench: Workbench) -> Release:
+def parts(made: Made) -> int:
+    """How many small parts there are."""
+    labels = made.clustering.clusters.labels
+    return len(cut_into_parts(labels, records_per_part=SMALL.records_per_part))
+
+
+def redacted(made: Made, executor: Executor, progress: Progress = silent) -> Release:
+    def compare_again() -> Any:
+        raise AssertionError
+
+    job = replace(made.job, executor=executor, progress=progress, sizes=SMALL)
+    compared: Result[Any] = Result("compare", "", compare_again, Nothing(), str)
+    return redact_records(job, made.table, compared, made.clustering)
+
+
+@pytest.fixture(scope="module")
+def at_once(made: Made) -> Release:
     """The release of the log that was not cut, scrubbed as all are."""
-    chosen = bench.settings
+    chosen = made.job.settings
     taxonomy = wordnet(chosen.store).taxonomy
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            phases,
-            "_redacted_strictly",
-            lambda settings, table, clusters, progress: as_a_whole(
-                table, clusters, taxonomy, settings.k, settings.inclusive
-            ),
-        )
-        return redacted(bench)
+    whole = as_a_whole(made.table, made.clustering.clusters, taxonomy, chosen.k, chosen.inclusive)
+    return scrub(whole, made.table.words, load_identifier_finder(Path(chosen.store)).find)
+
+
+def test_large_parts_publish_what_the_log_does_at_once(made: Made, at_once: Release) -> None:
+    assert differences(made.release, at_once) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_shards_publish_what_the_log_does_at_once(
-    bench: Workbench, at_once: Release, shards: int, workers: int
+def test_parts_publish_what_the_log_does_at_once(
+    made: Made, at_once: Release, parts: int, workers: int
 ) -> None:
-    assert shards >= FEWEST_SHARDS
-    assert differences(redacted(bench, workers), at_once) == []
+    assert parts > 2
+    assert differences(redacted(made, LocalExecutor(workers, ready_seconds=0)), at_once) == []
 
 
-def test_shards_elsewhere_publish_the_same(
-    bench: Workbench, at_once: Release, shards: int, tmp_path: Path
+def test_parts_elsewhere_publish_the_same(
+    made: Made, at_once: Release, parts: int, tmp_path: Path
 ) -> None:
-    files, engine = SharedFiles(str(tmp_path)), Here()
-
-    @contextmanager
-    def elsewhere() -> Iterator[Starmap]:
-        yield SharedRun(files, engine, shards)
-
-    with blocks_run(elsewhere):
-        assert differences(redacted(bench), at_once) == []
-    assert engine.functions == [name_of(redact_shard)] * shards
+    engine = Here()
+    executor = RemoteExecutor(
+        SharedFiles(str(tmp_path)), engine, 1, ready_seconds=0, tasks_per_worker=parts
+    )
+    assert differences(redacted(made, executor), at_once) == []
+    assert engine.functions == [name_of(redact_part_strictly)] * parts
 
 
-def test_few_shards_are_redacted_here(
-    bench: Workbench, at_once: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_records_are_redacted_here(made: Made, at_once: Release) -> None:
     """Other processes would take longer to get ready."""
 
-    def nobody(workers: int) -> Any:
+    def nobody(*given: Any) -> Any:
         raise AssertionError
 
-    labels = bench.result("cluster").labels
-    monkeypatch.setattr(parts, "MOST_RECORDS", int((labels >= 0).sum()) * 2 // 5)
-    monkeypatch.setattr(phases, "running_blocks", nobody)
-    assert len(parts.cut_into_parts(labels)) == FEWEST_SHARDS - 1
-    assert differences(redacted(bench, 2), at_once) == []
+    seconds = len(made.table) / RECORDS_PER_SECOND
+    executor = RemoteExecutor(SharedFiles("memory://few"), nobody, 2, ready_seconds=seconds * 1.1)
+    assert differences(redacted(made, executor), at_once) == []
+    with pytest.raises(UnexpectedError, match="AssertionError"):
+        redacted(made, RemoteExecutor(SharedFiles("memory://few"), nobody, 2, ready_seconds=0))
 
 
-def test_redaction_says_how_many_records_are_done(bench: Workbench, shards: int) -> None:
+def test_redaction_says_how_many_records_are_done(made: Made, parts: int) -> None:
     told: list[tuple[int, int]] = []
-    redacted(bench, progress=lambda done, total: told.append((done, total)))
+    redacted(made, LocalExecutor(1), lambda done, total: told.append((done, total)))
     done = [step for step, _ in told]
-    count = len(bench.result("analyse"))
-    assert (done[0], done[-1], len(done)) == (0, count, shards + 2)
+    count = len(made.table)
+    assert (done[0], done[-1], len(done)) == (0, count, parts + 2)
     assert sorted(set(done)) == done
     assert {total for _, total in told} == {count}
-
-
-def test_a_bench_watches_its_redaction(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
-    monkeypatch.setattr(bench, "progress", lambda done, total: told.append(total))
-    bench._redact()
-    assert set(told) == {len(bench.result("analyse"))}

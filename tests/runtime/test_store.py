@@ -76,7 +76,7 @@ def test_results_of_phases_come_back_as_they_were(kept: Store) -> None:
     found = kept.load("key", Clustering)
     assert found is not None
     assert found.clusters.labels.tolist() == [0, 0, -1]
-    assert found.clusters.withheld.tolist() == [False, False, True]
+    assert found.clusters.suppressed.tolist() == [False, False, True]
     assert found.clusters.centroids.tolist() == [1]
     assert found.settlement is None
 

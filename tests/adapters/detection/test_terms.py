@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from tasks.runtime.code import DATA as DATA_SUFFIXES
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_phrases
@@ -18,6 +17,7 @@ from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics
+from tasks.runtime.fingerprint import code_of
 from tests.readings import STORE, attribute_finder, read_items
 
 LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))
@@ -56,7 +56,8 @@ def test_phrases_are_multi_words() -> None:
 
 
 def test_lists_are_part_of_what_decides_kept_results() -> None:
-    assert {WORDS.suffix, STATES.suffix, PHRASES.suffix} <= set(DATA_SUFFIXES)
+    counted = {file.parent / "data" for file in code_of("tasks.phases.analyse")}
+    assert {list.parent for list in (WORDS, STATES, PHRASES, DEFAULT_TOPICS)} <= counted
 
 
 def test_what_would_run_code_is_not_read() -> None:
