@@ -27,7 +27,6 @@ from tasks.errors import LogveilError
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
 from tasks.phases.publish import InFolder
-from tasks.runtime.results import Result
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
@@ -117,11 +116,8 @@ class Tasks(Phases):
     """Runs phases as Prefect tasks, and shows what they have made."""
 
     def __init__(self, page: RunPage) -> None:
-        super().__init__(page)
+        super().__init__(page, steps.run_phase)
         self._page = page
-
-    def _run(self, result: Result[T], label: str) -> None:
-        steps.run_phase(result, label)
 
     def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
         put_in_place = partial(super().publish, publication, made, measures)

@@ -14,8 +14,8 @@ from typing import Any, Final
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import steps
+from tasks.adapters.detection.text_reader import TextReader, get_ready
 from tasks.errors import InputError, UsageError
-from tasks.phases.analyse import TextReader, get_ready
 from tasks.runtime.executor import IMPORTED_ON_DASK, Executor, LocalExecutor, prepare_workers
 from tasks.runtime.remote import RemoteExecutor, SharedFiles, Waiting
 from tasks.settings import Settings
@@ -30,7 +30,7 @@ FOR_OUR_WORK: Final = {
 }
 
 SHOWN_AS: Final = {
-    "tasks.phases.analyse:read_rows_of_part": "analyse: texts of parts of files",
+    "tasks.adapters.detection.text_reader:read_rows_of_part": "analyse: texts of parts of files",
     "tasks.core.similarity.pairs:_least_of_part": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
     "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",

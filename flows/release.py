@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flows.display import Shown
 from flows.process import heed_interrupts
@@ -30,13 +31,16 @@ from tasks.runtime.results import Result
 from tasks.schema import FinalMeasures
 
 T = TypeVar("T")
+AsTask = Callable[[Result[Any], str], None]
+"""Makes a result, unless it is known, under a name that ends in the label."""
 
 
 class Phases:
-    """Runs phases in this process, without Prefect; shows and times them."""
+    """Runs phases, shows and times them: as they are, or each as a task of something."""
 
-    def __init__(self, display: Shown) -> None:
+    def __init__(self, display: Shown, as_task: AsTask | None = None) -> None:
         self.display = display
+        self._as_task = as_task
         self._started = time.perf_counter()
         self._seconds: dict[str, float] = {}
 
@@ -46,12 +50,12 @@ class Phases:
         started = time.perf_counter()
         with self.display.phase(result.phase) as line:
             line.cached = result.is_known
-            self._run(result, label)
+            if self._as_task:
+                self._as_task(result, label)
+            elif not line.cached:
+                _ = result.value
         self._seconds[result.phase] = round(time.perf_counter() - started, 3)
         return result
-
-    def _run(self, result: Result[T], label: str) -> None:
-        result.ensure()
 
     def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
         heed_interrupts()

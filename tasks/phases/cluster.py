@@ -23,7 +23,6 @@ from tasks.phases.compare import Comparison, comparison_fingerprint
 from tasks.phases.job import Job, Published
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
-from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
 
 SETS_PER_SECOND: Final = 1000
@@ -59,7 +58,6 @@ def cluster_fingerprint(job: Job) -> str:
     return job.fingerprint("cluster", comparison_fingerprint(job), code_fingerprint(__name__))
 
 
-@redacted_errors
 def cluster_records(job: Job, table: RecordTable, comparison: Comparison) -> Clustering:
     """Clusters of at least k people; appended ones joined to what was published."""
     clusters = _clusters(job, table, comparison)

@@ -33,7 +33,6 @@ from tasks.runtime.pair_cache import (
     left_to_compare,
 )
 from tasks.runtime.progress import watched
-from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
 
@@ -98,7 +97,6 @@ def _totals(found: Comparison) -> dict[str, int]:
     return {"attributes": found.attributes.total, "records": found.records.total}
 
 
-@redacted_errors
 def compare_records(job: Job, table: RecordTable) -> Comparison:
     """Distances of concepts, then of records: pairs of sets (paper), or costs in blocks."""
     distances, attributes = _concept_distances(job, table)

@@ -72,7 +72,6 @@ def measure_fingerprint(job: Job) -> str:
     return job.fingerprint("measure", redaction_fingerprint(job), *decisive)
 
 
-@redacted_errors
 def measure_release(
     job: Job,
     log: QueryLog,

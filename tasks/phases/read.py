@@ -6,6 +6,8 @@ at *analyse*, and nothing of it is kept but counts.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tasks.adapters.logs.reader import read_logs
@@ -22,7 +24,7 @@ def read(job: Job) -> Result[QueryLog]:
     return Result(
         "read",
         read_fingerprint(job),
-        lambda: read_job(job),
+        partial(read_job, job),
         Nothing() if job.appended_to else Counts(job.store, lambda log: {"rows": log.rows_read}),
         lambda log: (
             f"{log.rows_read} rows, {len(log.reject_rows)} set aside, {log.user_count} users"
@@ -42,12 +44,12 @@ def content_fingerprint(job: Job) -> str:
     return job.fingerprint("content", code, digests, chosen.format, chosen.columns)
 
 
-@redacted_errors
 def read_job(job: Job) -> QueryLog:
     """The rows that are to be released; fewer people than k can never be released."""
     if job.appended_to is not None:
         return _read_more(job, job.appended_to)
-    log = read_files(job)
+    log = read_files(job, job.progress)
+    refuse_changed(job.files)
     k = job.settings.k
     if log.user_count < k:
         raise NothingToRelease(
@@ -59,10 +61,8 @@ def read_job(job: Job) -> QueryLog:
 
 def _read_more(job: Job, published: Published) -> QueryLog:
     """The rows that wait and all rows of the files that are new, however few: they may wait on."""
-    try:
-        log = read_files(job)
-    except InputError as fault:
-        raise BadLog(str(fault)) from None
+    log = _read_or_refuse(job, job.progress)
+    refuse_changed(job.files)
     new = np.array([file.digest not in published.waiting for file in job.files], dtype=np.bool_)
     chosen = new[log.origins]
     for place, file in enumerate(job.files):
@@ -72,13 +72,6 @@ def _read_more(job: Job, published: Published) -> QueryLog:
     return log.only(chosen, new[log.reject_sources])
 
 
-def read_files(job: Job) -> QueryLog:
-    """All rows of the files, as they were when the job was made."""
-    log = _rows(job, job.progress)
-    refuse_changed(job.files)
-    return log
-
-
 @redacted_errors
 def refuse_unreadable(job: Job) -> None:
     """See whether files can be read at all.
@@ -86,13 +79,18 @@ def refuse_unreadable(job: Job) -> None:
     Raises:
         BadLog: they cannot.
     """
+    _read_or_refuse(job, silent)
+
+
+def _read_or_refuse(job: Job, progress: Progress) -> QueryLog:
     try:
-        _rows(job, silent)
+        return read_files(job, progress)
     except InputError as fault:
         raise BadLog(str(fault)) from None
 
 
-def _rows(job: Job, progress: Progress) -> QueryLog:
+def read_files(job: Job, progress: Progress) -> QueryLog:
+    """All rows of the files."""
     return read_logs(
         [file.name for file in job.files],
         format=job.settings.format,

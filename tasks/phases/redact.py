@@ -66,7 +66,6 @@ def redaction_fingerprint(job: Job) -> str:
     return job.fingerprint("redact", *decisive)
 
 
-@redacted_errors
 def redact_records(
     job: Job, table: RecordTable, compared: Result[Comparison], clustering: Clustering
 ) -> Release:

@@ -24,7 +24,6 @@ from tasks.errors import InputError, VerificationFailed
 from tasks.phases.job import Job
 from tasks.phases.write import write_fingerprint
 from tasks.runtime.fingerprint import code_fingerprint
-from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import AsKnownAs, Result
 
 RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
@@ -46,7 +45,6 @@ def verify_fingerprint(job: Job) -> str:
     return job.fingerprint("verify", write_fingerprint(job), code_fingerprint(__name__))
 
 
-@redacted_errors
 def verify_draft(job: Job, draft: Draft) -> int:
     """Prove the draft, alone and together with all earlier releases of its edition."""
     behind = provenance.load(job.store.folder, draft.release_path)

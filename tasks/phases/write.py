@@ -18,7 +18,6 @@ from tasks.phases.job import Job
 from tasks.phases.read import read_fingerprint
 from tasks.phases.redact import redaction_fingerprint
 from tasks.runtime.fingerprint import code_fingerprint, record_ids
-from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import AsKnownAs, Result
 
 
@@ -47,7 +46,6 @@ def is_in_place(job: Job, fingerprint: str) -> bool:
     return provenance.is_in_place(job.store.folder, out, written, fingerprint)
 
 
-@redacted_errors
 def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release) -> Draft:
     """Write the release aside, with the private table of who stands behind each row."""
     settings = job.settings

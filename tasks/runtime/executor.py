@@ -34,7 +34,7 @@ READY_SECONDS: Final = 3.0
 FORKED_SECONDS: Final = 0.5
 """The same once the process from which they are forked has been started."""
 IMPORTED: Final = (
-    "tasks.phases.analyse",
+    "tasks.adapters.detection.text_reader",
     "tasks.phases.redact",
     "tasks.adapters.detection.pipeline",
     "presidio_analyzer",

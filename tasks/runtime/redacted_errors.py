@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def redacted_errors(phase: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let only our own errors out of a phase.
+    """Let only our own errors out of a function.
 
     Any other exception may quote the row it stumbled over, and Prefect stores messages: its
     kind and place are told, its message and its chain are not.
@@ -29,14 +29,15 @@ def redacted_errors(phase: Callable[Arguments, Result]) -> Callable[Arguments, R
         except LogveilError:
             raise
         except Exception as fault:
-            told = _told(phase.__name__, fault)
+            told = redacted(phase.__name__, fault)
         # Outside the handler, so that the original is not even kept as context.
         raise told
 
     return run
 
 
-def _told(phase: str, fault: Exception) -> LogveilError:
+def redacted(phase: str, fault: Exception) -> LogveilError:
+    """What may be told of a fault."""
     if isinstance(fault, OSError) and fault.strerror:
         told = f"{phase}: {fault.strerror}; free space or permissions may be missing"
         return disk_fault(told, fault)

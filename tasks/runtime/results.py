@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
+from tasks.errors import LogveilError
+from tasks.runtime.redacted_errors import redacted
 from tasks.runtime.store import Store
 
 T = TypeVar("T")
@@ -64,20 +66,28 @@ class Result(Generic[T]):
     def is_at_hand(self) -> bool:
         return self._value is not None
 
+    @property
+    def value(self) -> T:
+        """The value: at hand, kept, or made now; only our own errors leave."""
+        if self._value is None:
+            self._value = self._keeping.load(self.fingerprint)
+        if self._value is None:
+            try:
+                self._value = self._make()
+                self._keeping.save(self.fingerprint, self._value)
+            except LogveilError:
+                raise
+            except Exception as fault:
+                told = redacted(self.phase, fault)
+        if self._value is None:
+            # Outside the handler, so that the original is not even kept as context.
+            raise told
+        return self._value
+
     def ensure(self) -> None:
         """Make the value, unless it is known."""
         if not self.is_known:
             _ = self.value
-
-    @property
-    def value(self) -> T:
-        """The value: at hand, kept, or made now."""
-        if self._value is None:
-            self._value = self._keeping.load(self.fingerprint)
-        if self._value is None:
-            self._value = self._make()
-            self._keeping.save(self.fingerprint, self._value)
-        return self._value
 
     @property
     def told(self) -> str:

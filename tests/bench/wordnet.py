@@ -18,7 +18,7 @@ FIND_AND_LOAD: Final = """\
 import json, sys, time
 from pathlib import Path
 from tasks.adapters.wordnet import wordnet_version
-from tasks.phases.analyse import TextReader, compile_lists
+from tasks.adapters.detection.text_reader import TextReader, compile_lists
 store = Path(sys.argv[1])
 started = time.perf_counter()
 wordnet_version(store)

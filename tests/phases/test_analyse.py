@@ -14,10 +14,9 @@ import pytest
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import resources_in
 from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
-from tasks.phases.analyse import (
+from tasks.adapters.detection.text_reader import (
     LogRows,
     TextReader,
-    analyse_log,
     get_ready,
     places_of,
     read_in_parts,
@@ -26,6 +25,7 @@ from tasks.phases.analyse import (
     text_pipeline,
     texts_per_part,
 )
+from tasks.phases.analyse import analyse_log
 from tasks.phases.read import read_files
 from tasks.runtime.codec import pack
 from tasks.runtime.executor import LocalExecutor
@@ -85,7 +85,7 @@ def test_the_same_records_whoever_reads(new_store: Callable[[], Path], tmp_path:
         elsewhere(tmp_path / "shared", engine, workers=2),
     ):
         job = job_of(Settings(logs=logs, store=str(new_store())), executor)
-        tables.append(analyse_log(job, read_files(job)))
+        tables.append(analyse_log(job, read_files(job, silent)))
     assert engine.done > 1
     assert pack(tables[0]) == pack(tables[1]) == pack(tables[2])
 
@@ -105,7 +105,7 @@ def test_a_log_that_changes_while_others_read_it_is_refused(
     executor = elsewhere(tmp_path / "shared", changing)  # type: ignore[arg-type]
     job = job_of(Settings(logs=(str(log),), store=str(new_store())), executor)
     with pytest.raises(StillChanging, match="changed while it was read"):
-        analyse_log(job, read_files(job))
+        analyse_log(job, read_files(job, silent))
 
 
 # Texts where they stand

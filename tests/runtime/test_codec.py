@@ -12,7 +12,7 @@ import pytest
 
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.similarity.costs import SetCosts
-from tasks.phases.analyse import TextReader
+from tasks.adapters.detection.text_reader import TextReader
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
 from tasks.runtime.remote import SharedFiles
 from tests.many_blocks import problem_of_many_blocks
