@@ -34,6 +34,7 @@ _IMPORT: Final = re.compile(
     r"^\s*(?:from\s+(tasks[\w.]*)\s+import\s+(?:\(([^)]*)\)|([^\n(]+))|import\s+(tasks[\w.]*))",
     re.MULTILINE,
 )
+_COMMENT: Final = re.compile(r"#[^\n]*")
 
 
 @lru_cache(maxsize=64)
@@ -81,7 +82,7 @@ def _versions() -> list[tuple[str, str]]:
 
 def _imports(source: str) -> Iterator[str]:
     """Names that are imported: modules, and what is taken from them, which may be modules."""
-    for package, in_brackets, in_line, module in _IMPORT.findall(source):
+    for package, in_brackets, in_line, module in _IMPORT.findall(_COMMENT.sub("", source)):
         yield package or module
         for name in (in_brackets or in_line).split(","):
             yield f"{package}.{name.split(' as ')[0].strip()}"

@@ -6,8 +6,10 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,6 +181,8 @@ def test_a_new_list_counts_as_a_changed_one(checkout: Path) -> None:
         "from tasks import a, b",
         "from tasks import (\n    a,\n    b,\n)",
         "from tasks import b as c",
+        "from tasks import b  # for (some) reason",
+        "from tasks import (\n    a,  # this, and (that)\n    b,  # too\n)",
         "def later():\n    from tasks.b import name",
     ],
 )
@@ -228,6 +232,11 @@ CHAIN: dict[str, Callable[[Job], str]] = {
     "write": write.write_fingerprint,
     "verify": verify.verify_fingerprint,
 }
+
+
+REDACTED = {"redact", "measure", "write", "verify"}
+COMPARED = {"compare", "cluster", *REDACTED}
+ANALYSED = {"analyse", *COMPARED}
 
 
 @pytest.fixture
@@ -283,3 +292,35 @@ def test_the_last_phases_change_for_themselves(
         after = fingerprints(checkout)
         assert {phase for phase in CHAIN if before[phase] != after[phase]} == changed, name
         before = after
+
+
+@pytest.mark.parametrize(
+    ("setting", "changed"),
+    [
+        ({"scope": "all"}, ANALYSED),
+        ({"threshold": 0.7}, ANALYSED),
+        ({"method": "mdav"}, COMPARED),
+        ({"distance": "printed"}, COMPARED),
+        ({"k": 3}, {"read", *COMPARED}),
+        ({"guarantee": "terms"}, REDACTED),
+        ({"release_format": "parquet"}, {"write", "verify"}),
+        ({"columns": {"user": "AnonID"}}, {*CHAIN}),
+        ({"out": "elsewhere", "workers": 2, "store_limit": 3.0}, set()),
+    ],
+)
+def test_a_setting_changes_what_it_decides_and_all_after_it(
+    job: Job, setting: dict[str, Any], changed: set[str]
+) -> None:
+    other = replace(job, settings=replace(job.settings, **setting))
+    assert {phase for phase, of in CHAIN.items() if of(job) != of(other)} == changed
+
+
+def test_what_a_log_says_decides_everything_and_what_it_is_called_little(
+    job: Job, tmp_path: Path
+) -> None:
+    (file,) = job.files
+    moved = replace(job, files=(replace(file, name="other.tsv"),))
+    grown = replace(job, files=(replace(file, digest="0" * 64),))
+    named = {"read", "measure", "write", "verify"}
+    assert {phase for phase, of in CHAIN.items() if of(job) != of(moved)} == named
+    assert {phase for phase, of in CHAIN.items() if of(job) != of(grown)} == {*CHAIN}
