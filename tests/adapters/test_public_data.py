@@ -42,7 +42,9 @@ def test_fields_are_compiled_once_for_their_sources(tmp_path: Path) -> None:
         return {"words": np.array(["flu", "cold"], dtype=object), "counts": np.arange(len(made))}
 
     for version in ("1", "1", "2"):
-        fields = compiled(tmp_path, Sources((__name__,), versions=(version,)), compile_fields)
+        fields = compiled(
+            tmp_path, "words", Sources((__name__,), versions=(version,)), compile_fields
+        )
         assert fields["words"].tolist() == ["flu", "cold"]
         assert len(fields["counts"]) == int(version)
 

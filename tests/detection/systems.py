@@ -12,10 +12,10 @@ import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.pipeline import read_texts
+from tasks.adapters.detection.text_reader import TextReader, text_pipeline
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.choices import Scope
 from tasks.core.detection.lexicon import PartOfSpeech, lexical_key
-from tasks.adapters.detection.text_reader import TextReader, text_pipeline
 from tests.detection.scores import Finding
 
 System = Callable[[str], list[Finding]]

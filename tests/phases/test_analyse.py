@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.adapters.logs.reader import read_logs, texts_at
-from tasks.adapters.resources import resources_in
-from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
 from tasks.adapters.detection.text_reader import (
     LogRows,
     TextReader,
@@ -25,6 +22,9 @@ from tasks.adapters.detection.text_reader import (
     text_pipeline,
     texts_per_part,
 )
+from tasks.adapters.logs.reader import read_logs, texts_at
+from tasks.adapters.resources import resources_in
+from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
 from tasks.phases.analyse import analyse_log
 from tasks.phases.read import read_files
 from tasks.runtime.codec import pack

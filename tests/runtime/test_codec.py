@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tasks.adapters.detection.text_reader import TextReader
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.similarity.costs import SetCosts
-from tasks.adapters.detection.text_reader import TextReader
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
 from tasks.runtime.remote import SharedFiles
 from tests.many_blocks import problem_of_many_blocks

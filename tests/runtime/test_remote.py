@@ -16,11 +16,11 @@ import pytest
 
 from flows.dask_executor import SHOWN_AS, _Submit
 from flows.run import main
+from tasks.adapters.detection.text_reader import read_rows_of_part
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.part_sizes import PartSizes
 from tasks.errors import InputError, UsageError
-from tasks.adapters.detection.text_reader import read_rows_of_part
 from tasks.phases.measure import cost_of_permutation
 from tasks.phases.redact import redact_part_strictly
 from tasks.runtime.codec import name_of, named, pack

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.adapters.detection.name_lists import load_name_lists, name_sources
+from tasks.adapters.public_data import is_compiled
 from tasks.errors import InputError
 
 LISTS = load_name_lists()
@@ -43,8 +44,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_compiled_lists_are_the_same_and_made_once(tmp_path: Path) -> None:
+    assert not is_compiled(tmp_path, "names", name_sources())
     assert load_name_lists(tmp_path) == LISTS
-    (compiled,) = (tmp_path / "names").iterdir()
-    before = compiled.stat().st_mtime_ns
+    assert is_compiled(tmp_path, "names", name_sources())
     assert load_name_lists(tmp_path) == LISTS
-    assert compiled.stat().st_mtime_ns == before
