@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from flows.run import main
 from tasks.adapters.wordnet import WordNet, load_wordnet
-from tests.stores import prepared_store
+from tests.helpers.stores import prepared_store
 
 # Machines are noisy: no test fails for its time. In CI the examples are the same every time.
 settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))

@@ -26,8 +26,8 @@ from tasks.adapters.release_files import ASIDE
 from tasks.adapters.wordnet import load_wordnet
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
-from tests.generated import write_parts
-from tests.stores import prepared_store
+from tests.helpers.generated import write_parts
+from tests.helpers.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
 FILES, QUERIES, USERS, SEED = 5, 600, 60, 3

@@ -38,7 +38,7 @@ from tests.golden.paper import (
     TABLE_3,
     TABLE_4,
 )
-from tests.readings import attribute_finder
+from tests.helpers.readings import attribute_finder
 
 THRESHOLD = 0.8
 QUERY = "a cure for ill-health pulmonary disease lung infection"

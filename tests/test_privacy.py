@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tasks.settings import SAMPLE_LOG
-from tests.stores import prepared_store
+from tests.helpers.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent
 CANARY_WORD = "zyxwvcanary"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,7 +21,8 @@ from tasks.adapters.release_files import (
 from tasks.core.records import NO_TIME, QueryLog, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.errors import InputError
-from tests.random_logs import table_of
+from tasks.schema import FinalMeasures
+from tests.helpers.random_logs import table_of
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ def finished(draft: Draft, mark: str) -> None:
     draft.release_path.write_text(mark)
     (draft.folder / "rejects.tsv").write_text(mark)
     (draft.folder / "report.html").write_text(mark)
-    write_measures(draft, {"mark": mark})
+    write_measures(draft, cast("FinalMeasures", {"mark": mark}))
 
 
 def test_nothing_is_visible_before_publication(tmp_path: Path) -> None:

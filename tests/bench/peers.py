@@ -20,7 +20,7 @@ from tests.bench.logs import SEED, Log
 from tests.bench.ratios import ratio
 from tests.bench.timing import Timed, timed
 from tests.bench.watched import RunFailed, watch
-from tests.microdata import RowSizes, RowSpace
+from tests.helpers.microdata import RowSizes, RowSpace
 
 TEXTS: Final = 2_000
 WARM_UP: Final = "mail a.b@example.com or call 212-736-5000"

@@ -14,9 +14,9 @@ from tasks.core.records import AttributeSets, Ints
 from tasks.core.similarity.concepts import ConceptDistances, measure_concepts
 from tasks.core.similarity.pairs import Pairs, least_set_pairs, record_pairs
 from tasks.core.taxonomy import Taxonomy
-from tests import oracles
 from tests.bench.ratios import ratio
 from tests.bench.timing import median_timed, timed
+from tests.oracles import paper as oracles
 
 THRESHOLD: Final = 0.8
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.generated import generated_lines
-from tests.services import ROOT, Services, wait_for
+from tests.helpers.generated import generated_lines
+from tests.helpers.services import ROOT, Services, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import postgres
-from tests.services import ROOT, SECONDS_BETWEEN_RUNS, Services, free_port, wait_for
+from tests.helpers.postgres import postgres
+from tests.helpers.services import ROOT, SECONDS_BETWEEN_RUNS, Services, free_port, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")

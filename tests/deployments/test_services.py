@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.generated import generated_lines
-from tests.receiver import receiver
-from tests.services import Services, wait_for
+from tests.helpers.generated import generated_lines
+from tests.helpers.receiver import receiver
+from tests.helpers.services import Services, wait_for
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
 
 PHASES = ("read", "analyse", "compare", "cluster", "redact", "measure", "write", "verify")

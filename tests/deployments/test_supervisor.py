@@ -13,7 +13,7 @@ import pytest
 
 from deployments.config import read_config
 from deployments.services import PRIVATE, SUPERVISOR, processes
-from tests.services import wait_for
+from tests.helpers.services import wait_for
 
 STAND_IN = """#!/bin/sh
 echo "$2 $(date +%s) $(umask)" >> "$LOGVEIL_STATE/starts"

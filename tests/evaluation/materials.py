@@ -13,7 +13,7 @@ from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import least_set_pairs
 from tasks.core.taxonomy import Taxonomy
 from tasks.evaluation.method import Material, Outcome
-from tests.random_logs import table_of
+from tests.helpers.random_logs import table_of
 
 
 def material_from(taxonomy: Taxonomy, table: RecordTable) -> Material:

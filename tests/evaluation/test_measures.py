@@ -23,7 +23,7 @@ from tasks.evaluation.measures import (
 from tasks.evaluation.method import Material, Method, Outcome
 from tests.evaluation.materials import held_by
 from tests.evaluation.test_methods import materials
-from tests.strategies import mini_taxonomy
+from tests.helpers.strategies import mini_taxonomy
 
 
 def no_topics(material: Material) -> TopicMap:

@@ -25,7 +25,7 @@ from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.method import Material, Method, Outcome
 from tasks.evaluation.own_methods import PRINTED_PAPER
 from tests.evaluation.materials import held_by, material_from, published, together
-from tests.strategies import logs, mini_taxonomy
+from tests.helpers.strategies import logs, mini_taxonomy
 
 WITHHOLDING = {"paper", "paper-printed", "drop-rare"}
 

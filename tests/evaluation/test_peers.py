@@ -7,7 +7,7 @@ import pytest
 
 from tasks.evaluation.peers import coordinates, peers
 from tests.evaluation.materials import held_by
-from tests.strategies import mini_taxonomy
+from tests.helpers.strategies import mini_taxonomy
 
 
 def test_sets_under_the_same_concepts_stand_nearer_than_others() -> None:

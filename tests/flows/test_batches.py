@@ -20,9 +20,9 @@ from tasks.phases.compare import compare
 from tasks.phases.made import MadeRelease
 from tasks.phases.read import read
 from tasks.settings import Settings
-from tests.generated import write_parts
-from tests.releases import job_of, released
-from tests.stores import prepared_store
+from tests.helpers.generated import write_parts
+from tests.helpers.releases import job_of, released
+from tests.helpers.stores import prepared_store
 
 pytestmark = pytest.mark.slow
 QUERIES, USERS, SEED = 5000, 400, 11
@@ -153,8 +153,8 @@ def test_the_same_files_again_do_nothing(reference: Reference) -> None:
     written = Path(reference.settings.out) / "release.tsv"
     before = written.stat()
     made, measures = released(reference.settings)
-    results = (made.log, made.table, made.compared, made.clustering, made.release)
-    results = (*results, made.measures, made.draft, made.proven)
+    first = (made.log, made.table, made.compared, made.clustering, made.release)
+    results = (*first, made.measures, made.draft, made.proven)
     assert all(result.is_known for result in results)
     assert [result.phase for result in results if result.is_at_hand] == ["measure"]
     after = written.stat()

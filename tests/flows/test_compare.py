@@ -20,7 +20,7 @@ from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.comparison import KS
 from tasks.evaluation.figures import FIGURES, figures
 from tests.adapters.report.test_report import check, pictures
-from tests.generated import write_parts
+from tests.helpers.generated import write_parts
 
 ROOT = Path(__file__).parents[2]
 NAMES = [figure.name for figure in FIGURES]

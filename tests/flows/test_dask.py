@@ -17,9 +17,9 @@ import pytest
 
 from tasks.settings import SAMPLE_LOG
 from tests.flows.test_server import free_port
-from tests.generated import write_parts
+from tests.helpers.generated import write_parts
+from tests.helpers.stores import prepared_store
 from tests.runtime.test_executor import wait_until
-from tests.stores import prepared_store
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
 
 ROOT = Path(__file__).parent.parent.parent

@@ -10,7 +10,7 @@ import pytest
 
 from tasks.errors import NothingToRelease
 from tasks.settings import Settings
-from tests.releases import released
+from tests.helpers.releases import released
 
 TOPICS = (
     "lung cancer|flu|pneumonia treatment|new york|paris hotels|abortion clinic|catholic church|"

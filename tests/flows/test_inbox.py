@@ -19,8 +19,8 @@ from flows.verify import main as verify
 from tasks.adapters import provenance
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
-from tests.generated import generated_lines, write_parts
-from tests.stores import prepared_store
+from tests.helpers.generated import generated_lines, write_parts
+from tests.helpers.stores import prepared_store
 
 ROOT = Path(__file__).parent.parent.parent
 QUERIES, USERS, SEED = 1500, 120, 5

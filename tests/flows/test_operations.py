@@ -20,9 +20,9 @@ from tasks.phases.publish import InFolder
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Result
 from tasks.settings import SAMPLE_LOG, Settings
-from tests.generated import write_parts
-from tests.receiver import receiver
-from tests.releases import SCREEN, job_of
+from tests.helpers.generated import write_parts
+from tests.helpers.receiver import receiver
+from tests.helpers.releases import SCREEN, job_of
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from tasks.phases.read import read
 from tasks.phases.redact import redact
 from tasks.schema import Measures
 from tasks.settings import Settings
-from tests.releases import job_of
+from tests.helpers.releases import job_of
 
 pytestmark = pytest.mark.slow
 LEAST_PUBLISHED = 0.95

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.generated import write_parts
+from tests.helpers.generated import write_parts
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]

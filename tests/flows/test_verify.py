@@ -17,7 +17,7 @@ from tasks.adapters.provenance import Provenance, register
 from tasks.phases import verify as verify_phase
 from tests.adapters.test_verifier import TAXONOMY, Finder, write_parquet, write_tsv
 from tests.core.release_cases import CLAUSES, NAME, STRICT, Case
-from tests.stores import prepared_store
+from tests.helpers.stores import prepared_store
 
 ROOT = Path(verify.__file__).parent.parent
 
@@ -27,7 +27,7 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / "release.tsv"
     write_tsv(path, case)
-    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
+    users, sets = np.array(case.users, np.int64), np.array(case.sets, np.int32)
     provenance.save(vault, path, Provenance(users, sets, np.arange(len(users)), case.promise))
     (folder / "rejects.tsv").touch()
     register(vault, folder, path, "made")

@@ -12,7 +12,7 @@ from tasks.phases.job import Job
 from tasks.phases.read import read
 from tasks.phases.redact import redact
 from tasks.settings import Settings
-from tests.releases import job_of
+from tests.helpers.releases import job_of
 
 
 @dataclass(frozen=True)

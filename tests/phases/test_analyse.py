@@ -31,8 +31,8 @@ from tasks.runtime.codec import pack
 from tasks.runtime.executor import LocalExecutor
 from tasks.runtime.progress import silent
 from tasks.settings import SAMPLE_LOG, Settings
-from tests.executors import Here, elsewhere
-from tests.releases import job_of
+from tests.helpers.executors import Here, elsewhere
+from tests.helpers.releases import job_of
 
 TEXTS = ["lung cancer cure", "john smith springfield", "", "call 212-736-5000", "used cars", "flu"]
 A_LOT = 1000.0

@@ -16,8 +16,8 @@ from tasks.phases.compare import compare_records
 from tasks.phases.read import read
 from tasks.runtime.codec import pack
 from tasks.settings import Settings
-from tests.executors import each_executor
-from tests.releases import job_of
+from tests.helpers.executors import each_executor
+from tests.helpers.releases import job_of
 
 SMALL_BLOCKS = PartSizes(sets_per_block=60)
 

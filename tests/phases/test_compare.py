@@ -18,9 +18,9 @@ from tasks.phases.job import open_store
 from tasks.phases.read import read
 from tasks.runtime.pair_cache import PairCounts, StoredCosts
 from tasks.settings import Settings
-from tests.executors import Here, each_executor, elsewhere, small_parts
+from tests.helpers.executors import Here, each_executor, elsewhere, small_parts
+from tests.helpers.releases import job_of
 from tests.phases.materials import Made, made_of
-from tests.releases import job_of
 
 
 def columns(found: SetPairs | None) -> list[list[float]]:

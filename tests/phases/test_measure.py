@@ -11,9 +11,9 @@ import pytest
 from tasks.core.part_sizes import PART_SIZES
 from tasks.phases.measure import measure_fingerprint, measure_release
 from tasks.settings import Settings
-from tests.executors import each_executor, small_parts
+from tests.helpers.executors import each_executor, small_parts
+from tests.helpers.releases import job_of
 from tests.phases.materials import Made, made_of
-from tests.releases import job_of
 
 
 def flat(value: Any, place: str = "") -> dict[str, float]:

@@ -22,7 +22,7 @@ from tasks.runtime.remote import RemoteExecutor, SharedFiles
 from tasks.runtime.results import Nothing, Result
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.core.redaction.test_parts import as_a_whole, differences
-from tests.executors import Here
+from tests.helpers.executors import Here
 from tests.phases.materials import Made, made_of
 
 SMALL = PartSizes(records_per_part=200)

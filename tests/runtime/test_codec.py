@@ -15,7 +15,7 @@ from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.similarity.costs import SetCosts
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
 from tasks.runtime.remote import SharedFiles
-from tests.many_blocks import problem_of_many_blocks
+from tests.helpers.many_blocks import problem_of_many_blocks
 
 
 def same(left: Any, right: Any) -> bool:
@@ -81,7 +81,8 @@ def test_a_pickle_is_not_read() -> None:
 
 def test_a_pickle_among_the_arrays_is_not_read() -> None:
     buffer, tree = io.BytesIO(), np.frombuffer(b'{"array": 0}', dtype=np.uint8)
-    np.savez(buffer, tree=tree, **{"0": np.array([{"planted": 1}], dtype=object)})
+    planted: dict[str, Any] = {"0": np.array([{"planted": 1}], dtype=object)}
+    np.savez(buffer, tree=tree, **planted)
     with pytest.raises(ValueError, match="allow_pickle"):
         unpack(buffer.getvalue())
 

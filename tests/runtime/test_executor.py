@@ -22,7 +22,7 @@ from tasks.core.records import Ints
 from tasks.core.similarity.costs import Costs
 from tasks.core.starmap import serial
 from tasks.runtime.executor import READY_SECONDS, LocalExecutor, sharing
-from tests.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
+from tests.helpers.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
 
 A_LOT = 1000.0
 """Seconds of work."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,10 @@ from hypothesis import strategies as st
 from tasks.core.clustering.blocks import compared_sets, cut_into_blocks
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.digests import Keys, byte_keys, row_keys
-from tasks.core.records import AttributeSets, Longs
+from tasks.core.records import AttributeSets, Longs, RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.pairs import NO_PAIRS, SetPairs, least_set_pairs
+from tasks.core.taxonomy import Taxonomy
 from tasks.runtime.pair_cache import (
     BlockCache,
     PairCache,
@@ -27,8 +27,8 @@ from tasks.runtime.pair_cache import (
     left_to_compare,
 )
 from tasks.runtime.store import Store
-from tests.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
-from tests.random_logs import tables
+from tests.helpers.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
+from tests.helpers.random_logs import tables
 from tests.runtime.examples import MANY_STORES
 
 SECRET = b"s" * 32
@@ -143,7 +143,7 @@ def prefix(sets: AttributeSets, chosen: Sequence[int]) -> AttributeSets:
 @MANY_STORES
 @given(case=tables(least=2), data=st.data())
 def test_least_pairs_of_a_growing_log(
-    make_store: Callable[[], Store], case: tuple, data: st.DataObject
+    make_store: Callable[[], Store], case: tuple[Taxonomy, RecordTable], data: st.DataObject
 ) -> None:
     taxonomy, table = case
     distances = measure_concepts(taxonomy, np.unique(table.sets.concepts))
@@ -156,11 +156,11 @@ def test_least_pairs_of_a_growing_log(
         sets = prefix(table.sets, sorted(chosen))
         in_classes = distances.in_classes(sets)
 
-        compare = partial(least_set_pairs, in_classes, similar, distance="jaccard")
+        def compare(known: SetPairs | None, new: Longs | None) -> SetPairs:
+            return least_set_pairs(in_classes, similar, distance="jaccard", known=known, new=new)  # noqa: B023
+
         keys = row_keys(sets.offsets, sets.concepts, SECRET)
-        found, counts = SetPairCache(store, "measure").read(
-            keys, lambda known, new, compare=compare: compare(known=known, new=new)
-        )
+        found, counts = SetPairCache(store, "measure").read(keys, compare)
         cold = least_set_pairs(in_classes, similar, distance="jaccard")
         for name in ("left", "right", "scores"):
             assert np.array_equal(getattr(found, name), getattr(cold, name)), name

@@ -12,7 +12,7 @@ from tasks.core.detection.readings import Item, Readings, pack_readings
 from tasks.core.records import Longs
 from tasks.runtime.reading_cache import ReadingCache
 from tasks.runtime.store import Store
-from tests.random_logs import spans
+from tests.helpers.random_logs import spans
 from tests.runtime.examples import MANY_STORES
 from tests.test_privacy import assert_no_canary, contents
 

@@ -20,6 +20,7 @@ from tasks.adapters.detection.text_reader import read_rows_of_part
 from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.part_sizes import PartSizes
+from tasks.core.records import Floats
 from tasks.errors import InputError, UsageError
 from tasks.phases.measure import cost_of_permutation
 from tasks.phases.redact import redact_part_strictly
@@ -28,9 +29,9 @@ from tasks.runtime.executor import Executor
 from tasks.runtime.fingerprint import program_fingerprint
 from tasks.runtime.remote import ALWAYS_ELSEWHERE, RemoteExecutor, SharedFiles, shares_of, work
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
-from tests.executors import Here, LastingFiles, small_parts
-from tests.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
-from tests.releases import released
+from tests.helpers.executors import Here, LastingFiles, small_parts
+from tests.helpers.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
+from tests.helpers.releases import released
 from tests.test_privacy import assert_no_canary, canary_log, contents
 
 A_LOT = 1000.0
@@ -185,9 +186,12 @@ def test_what_is_done_is_not_done_again(
     calls: list[Any] = []
     name = f"arguments/{'0' * 32}"
     files.put(name, pack((problem,)))
-    monkeypatch.setattr(
-        "tasks.runtime.remote.named", lambda name: lambda *given: calls.append(given) or np.zeros(1)
-    )
+
+    def call(*given: Any) -> Floats:
+        calls.append(given)
+        return np.zeros(1)
+
+    monkeypatch.setattr("tasks.runtime.remote.named", lambda name: call)
     given = (files.address, program_fingerprint(), name_of(between_sets), [name])
     assert work(*given) > [0.0]
     assert work(*given) == [0.0]

@@ -24,7 +24,7 @@ from tasks.core.detection import identifiers as shapes
 from tasks.core.detection import names
 from tasks.core.detection.readings import normalise
 from tasks.core.detection.topics import map_topics
-from tests.readings import STORE, attribute_finder
+from tests.helpers.readings import STORE, attribute_finder
 
 REPEATS = {constants.MAX_REPEAT, constants.MIN_REPEAT}
 MANY = 100

@@ -18,7 +18,7 @@ from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, normalise
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.errors import UsageError
-from tests.readings import attribute_finder, read_items
+from tests.helpers.readings import attribute_finder, read_items
 
 
 class Reader:

@@ -18,7 +18,7 @@ from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.runtime.fingerprint import code_of
-from tests.readings import STORE, attribute_finder, read_items
+from tests.helpers.readings import STORE, attribute_finder, read_items
 
 LISTS = tomllib.loads(WORDS.read_text(encoding="utf-8"))
 

@@ -30,12 +30,13 @@ from tasks.adapters.pages.charts import (
 from tasks.adapters.pages.numbers import percent, short_count
 from tasks.adapters.pages.page import picture_address, picture_file
 from tasks.adapters.pages.svg import NAMESPACE, ROUND, SQUARE, STAR, UP, Marker, picture, words
+from tasks.schema import Histogram
 
 FRAME = Frame(100, 200, 0, 100)
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_numbers() -> None:
-    found = {"scale": "linear", "edges": [5, 6, 7], "counts": [10, 5]}
+    found: Histogram = {"scale": "linear", "edges": [5, 6, 7], "counts": [10, 5]}
     shapes = histogram_chart(found, Mark(5, "k = 5"), "people", "rows")
     bars = [ElementTree.fromstring(shape) for shape in shapes if shape.startswith("<rect")]
     ends = {float(bar.attrib["y"]) + float(bar.attrib["height"]) for bar in bars}
@@ -45,7 +46,7 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_numbers() -> None:
 
 
 def test_a_log_scale_is_said() -> None:
-    found = {"scale": "log", "edges": [5, 7, 10, 14], "counts": [1, 2, 3]}
+    found: Histogram = {"scale": "log", "edges": [5, 7, 10, 14], "counts": [1, 2, 3]}
     shapes = "".join(histogram_chart(found, Mark(5, "k = 5"), "people", "rows"))
     assert "people (log scale)" in shapes
 

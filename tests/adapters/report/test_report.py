@@ -6,24 +6,26 @@ import copy
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
 
 from tasks.adapters.report.report import render_report, write_report
+from tasks.schema import FinalMeasures
 
 FIGURES = ("rows", "people", "risk", "sizes", "cohesion", "random", "topics")
 NO_HISTOGRAM: dict[str, Any] = {"scale": "linear", "edges": [], "counts": []}
 
 
 @pytest.fixture
-def measures(sample_measures: dict[str, object]) -> dict[str, Any]:
-    return copy.deepcopy(sample_measures)
+def measures(sample_measures: dict[str, object]) -> FinalMeasures:
+    return cast("FinalMeasures", copy.deepcopy(sample_measures))
 
 
-def emptied(measures: dict[str, Any]) -> dict[str, Any]:
+def emptied(found: FinalMeasures) -> FinalMeasures:
     """The measures of a release that publishes nothing of a log without usable rows."""
+    measures = cast("dict[str, Any]", found)
     for key in ("records", "users", "words", "shares", "clusters", "cohesion"):
         measures[key] = dict.fromkeys(measures[key], 0)
     risk = dict.fromkeys(("raw_expected", "raw_worst", "released_expected", "released_worst"), 0.0)
@@ -40,7 +42,7 @@ def emptied(measures: dict[str, Any]) -> dict[str, Any]:
             **{"own_percent": 0.0, "random_percent": []},
         },
     }
-    return measures
+    return found
 
 
 def pictures(page: str) -> dict[str, ElementTree.Element]:
@@ -87,7 +89,7 @@ def check(page: str) -> None:
 
 
 @pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
-def test_the_verdict_comes_first(tmp_path: Path, measures: dict[str, Any], guarantee: str) -> None:
+def test_the_verdict_comes_first(tmp_path: Path, measures: FinalMeasures, guarantee: str) -> None:
     measures["settings"] |= {"guarantee": guarantee, "k": 7}
     write_report(tmp_path / "report.html", measures)
     page = (tmp_path / "report.html").read_text()
@@ -101,7 +103,7 @@ def test_the_verdict_comes_first(tmp_path: Path, measures: dict[str, Any], guara
     assert "verdict failed" in refused
 
 
-def test_every_figure_is_drawn_and_says_what_it_shows(measures: dict[str, Any]) -> None:
+def test_every_figure_is_drawn_and_says_what_it_shows(measures: FinalMeasures) -> None:
     page = render_report(measures)
     check(page)
     drawn = pictures(page)
@@ -118,7 +120,7 @@ def test_every_figure_is_drawn_and_says_what_it_shows(measures: dict[str, Any]) 
         assert topic in "".join(drawn["topics"].itertext())
 
 
-def test_the_page_shows_nothing_that_is_not_in_the_measures(measures: dict[str, Any]) -> None:
+def test_the_page_shows_nothing_that_is_not_in_the_measures(measures: FinalMeasures) -> None:
     """It is made from the measures alone, and rows set aside are counted, not shown."""
     measures["figures"]["rejects"] = {"blank line": 1204, "no query": 3}
     page = render_report(measures)
@@ -126,7 +128,7 @@ def test_the_page_shows_nothing_that_is_not_in_the_measures(measures: dict[str, 
     assert "1,204" in page
 
 
-def test_everything_is_escaped(measures: dict[str, Any]) -> None:
+def test_everything_is_escaped(measures: FinalMeasures) -> None:
     evil = "<script>&\"'"
     measures["settings"] |= {"topics": evil, "columns": {evil: evil}}
     measures["information_loss"]["by_topic"] = {evil: 12.0, evil * 10: 13.0}
@@ -135,7 +137,7 @@ def test_everything_is_escaped(measures: dict[str, Any]) -> None:
     check(render_report(measures))
 
 
-def test_an_empty_release_has_a_report(measures: dict[str, Any]) -> None:
+def test_an_empty_release_has_a_report(measures: FinalMeasures) -> None:
     page = render_report(emptied(measures))
     check(page)
     assert "0 of 0 rows are published" in page
@@ -143,14 +145,14 @@ def test_an_empty_release_has_a_report(measures: dict[str, Any]) -> None:
     assert page.count("Nothing to show") == len(FIGURES) - 1
 
 
-def test_a_log_without_topics_has_a_report(measures: dict[str, Any]) -> None:
+def test_a_log_without_topics_has_a_report(measures: FinalMeasures) -> None:
     measures["information_loss"]["by_topic"] = {}
     page = render_report(measures)
     check(page)
     assert set(pictures(page)) == set(FIGURES) - {"topics"}
 
 
-def test_rows_below_k_are_said_to_be_there(measures: dict[str, Any]) -> None:
+def test_rows_below_k_are_said_to_be_there(measures: FinalMeasures) -> None:
     measures["settings"]["guarantee"] = "paper"
     measures["figures"]["people_per_row"] = {
         "scale": "linear",
@@ -163,7 +165,7 @@ def test_rows_below_k_are_said_to_be_there(measures: dict[str, Any]) -> None:
     assert "does not give k-anonymity" in page
 
 
-def test_a_sample_is_called_a_sample(measures: dict[str, Any]) -> None:
+def test_a_sample_is_called_a_sample(measures: FinalMeasures) -> None:
     assert "a random sample" not in render_report(measures)
     measures["figures"]["random_clusters"]["of_records"] = 64_000
     assert "of 64,000 records" in render_report(measures)

@@ -20,9 +20,9 @@ from tasks.core.generalisation.members import members_of
 from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.records import Clusters, Ints, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy
-from tests.append_oracle import graded_cost, slow_assign
-from tests.random_logs import table_of, tables
-from tests.strategies import Row, mini_taxonomy
+from tests.helpers.random_logs import table_of, tables
+from tests.helpers.strategies import Row, mini_taxonomy
+from tests.oracles.append import graded_cost, slow_assign
 
 
 class Case(NamedTuple):

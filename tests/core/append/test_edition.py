@@ -11,7 +11,7 @@ from tasks.adapters.wordnet import WordNet
 from tasks.core.append.redaction import KAnonymous
 from tasks.core.measures.risk import PublishedRecords, intersection_risk
 from tasks.core.verification.evidence import ReadBack, classify
-from tests.editions import Edition, Log, generated_log
+from tests.helpers.editions import Edition, Log, generated_log
 
 BATCHES = 20
 

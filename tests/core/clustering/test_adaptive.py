@@ -27,9 +27,9 @@ from tasks.core.clustering.problem import Problem, between_sets, nearest_sets
 from tasks.core.clustering.reverse_greedy import reverse_greedy_labels
 from tasks.core.records import Ints
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.clusterings import assert_valid, renamed_users
-from tests.random_logs import noun_rows, table_of
-from tests.strategies import (
+from tests.helpers.clusterings import assert_valid, renamed_users
+from tests.helpers.random_logs import noun_rows, table_of
+from tests.helpers.strategies import (
     Row,
     example_problem,
     logs,

@@ -27,9 +27,9 @@ from tasks.core.records import Ints, Longs
 from tasks.core.similarity.costs import Costs
 from tasks.core.starmap import serial
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.clusterings import assert_valid
-from tests.random_logs import noun_rows, table_of
-from tests.strategies import Row, problem_from, problems
+from tests.helpers.clusterings import assert_valid
+from tests.helpers.random_logs import noun_rows, table_of
+from tests.helpers.strategies import Row, problem_from, problems
 
 Labels = Callable[..., Ints]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tasks.core.clustering.mdav import SetSpace, mdav, mdav_labels, vmdav, vmdav_labels
 from tasks.core.clustering.problem import Problem, UserSizes, between_sets
 from tasks.core.records import Floats
-from tests.clusterings import assert_valid
-from tests.microdata import RowSizes, RowSpace, information_loss
-from tests.strategies import example_problem, problems
+from tests.helpers.clusterings import assert_valid
+from tests.helpers.microdata import RowSizes, RowSpace, information_loss
+from tests.helpers.strategies import example_problem, problems
 
 CASC = Path(
     os.environ.get("LOGVEIL_CASC", Path(__file__).parents[3].parent / "shared" / "data" / "casc")

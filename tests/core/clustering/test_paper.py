@@ -22,8 +22,8 @@ from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.pairs import least_set_pairs, paired_matches, record_pairs
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests import oracles
-from tests.random_logs import table_of, tables
+from tests.helpers.random_logs import table_of, tables
+from tests.oracles import paper as oracles
 
 THRESHOLDS = st.sampled_from([0.3, 0.5, 0.8, 1.0])
 KINDS = st.sampled_from(["jaccard", "printed"])

@@ -19,8 +19,8 @@ from tasks.core.generalisation.members import Members, members_of
 from tasks.core.records import Ints, RecordTable
 from tasks.core.similarity.nearest import nearest_values
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy, build_taxonomy
-from tests.oracles import concept_distance
-from tests.strategies import clustered, logs, mini_taxonomy
+from tests.helpers.strategies import clustered, logs, mini_taxonomy
+from tests.oracles.paper import concept_distance
 
 LARGEST_TRIED = 3
 

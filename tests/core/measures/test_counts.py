@@ -15,8 +15,9 @@ from tasks.core.measures.counts import (
 )
 from tasks.core.records import QueryLog
 from tasks.core.taxonomy import build_taxonomy
+from tasks.schema import Histogram
 from tests.core.measures.test_information_loss import one_cluster, publishing
-from tests.random_logs import table_of
+from tests.helpers.random_logs import table_of
 
 
 def numbers(*values: int) -> np.ndarray:
@@ -41,7 +42,8 @@ def test_distant_numbers_are_counted_in_bins_of_equal_ratio() -> None:
 
 
 def test_nothing_has_an_empty_histogram() -> None:
-    assert histogram(numbers(), k=5) == {"scale": "linear", "edges": [], "counts": []}
+    empty: Histogram = {"scale": "linear", "edges": [], "counts": []}
+    assert histogram(numbers(), k=5) == empty
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(2, 1000))

@@ -16,9 +16,9 @@ from tasks.core.records import Clusters, RecordTable, Release
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests import oracles
-from tests.random_logs import table_of, tables
-from tests.slow_redaction import form_by_form
+from tests.helpers.random_logs import table_of, tables
+from tests.oracles import paper as oracles
+from tests.oracles.redaction import form_by_form
 
 
 def no_topics(taxonomy: Taxonomy) -> TopicMap:

@@ -22,7 +22,7 @@ from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy
 from tasks.runtime.codec import pack, unpack
 from tests.core.measures.test_information_loss import one_cluster, publishing
-from tests.random_logs import tables
+from tests.helpers.random_logs import tables
 
 SIZES = st.integers(1, 12)
 

@@ -11,7 +11,7 @@ from tasks.core.measures.random_clusters import PERMUTATIONS, Scene, compare_wit
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.core.measures.test_information_loss import one_cluster
-from tests.random_logs import table_of, tables
+from tests.helpers.random_logs import table_of, tables
 
 BRANCHES = 6
 

@@ -16,8 +16,8 @@ from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.records import Clusters, QueryLog, RecordTable
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.random_logs import table_of, tables
-from tests.slow_redaction import form_by_form
+from tests.helpers.random_logs import table_of, tables
+from tests.oracles.redaction import form_by_form
 
 
 def unclustered(table: RecordTable) -> Clusters:

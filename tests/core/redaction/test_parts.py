@@ -17,7 +17,7 @@ from tasks.core.redaction.parts import narrowed, words_said
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.random_logs import HOUR, WORDS, table_of, taxonomies
+from tests.helpers.random_logs import HOUR, WORDS, table_of, taxonomies
 
 Row = tuple[int, list[int], list[str], int]
 

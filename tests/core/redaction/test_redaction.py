@@ -24,8 +24,8 @@ from tasks.core.redaction.sharing import share_times
 from tasks.core.redaction.strict import redact_strictly
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.random_logs import HOUR, WORDS, table_of, tables, taxonomies
-from tests.slow_redaction import SlowRedaction, rows_of, timed_classes
+from tests.helpers.random_logs import HOUR, WORDS, table_of, tables, taxonomies
+from tests.oracles.redaction import SlowRedaction, rows_of, timed_classes
 
 METHODS = st.sampled_from([adaptive_labels, mdav_labels, vmdav_labels])
 PEOPLE = st.integers(2, 20)

@@ -14,7 +14,7 @@ from tasks.core.records import AttributeSets, RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import Costs, SetCosts, costs_between
 from tasks.core.taxonomy import Taxonomy
-from tests.strategies import logs, problems
+from tests.helpers.strategies import logs, problems
 
 
 def some_of(most: int) -> st.SearchStrategy[list[int]]:

@@ -15,8 +15,8 @@ from tasks.core.similarity.distances import (
     record_distances,
 )
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests import oracles
-from tests.random_logs import taxonomies
+from tests.helpers.random_logs import taxonomies
+from tests.oracles import paper as oracles
 
 
 @given(taxonomies(), st.booleans())

@@ -15,8 +15,8 @@ from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import SetCosts, costs_between
 from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import Taxonomy
-from tests.random_logs import table_of, tables
-from tests.strategies import Row, mini_taxonomy, problem_from, problems
+from tests.helpers.random_logs import table_of, tables
+from tests.helpers.strategies import Row, mini_taxonomy, problem_from, problems
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,9 +19,9 @@ from tasks.core.similarity.distances import concept_distances
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import SetPairs, least_set_pairs, paired_matches
 from tasks.core.taxonomy import Taxonomy
-from tests import oracles
-from tests.executors import through_bytes
-from tests.strategies import logs
+from tests.helpers.executors import through_bytes
+from tests.helpers.strategies import logs
+from tests.oracles import paper as oracles
 
 SIZES = st.integers(1, 12)
 

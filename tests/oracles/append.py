@@ -11,7 +11,7 @@ from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
 from tasks.core.records import Clusters, Ints, RecordTable
 from tasks.core.taxonomy import Taxonomy
-from tests.oracles import concept_distance
+from tests.oracles.paper import concept_distance
 
 Unit = tuple[int, int]
 """A set, and the new cluster it was put in."""

@@ -30,7 +30,7 @@ from tasks.core.verification.evidence import Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
 from tasks.synthetic.log import synthetic_log
 from tasks.synthetic.vocabulary import load_vocabulary
-from tests.readings import attribute_finder
+from tests.helpers.readings import attribute_finder
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tasks.core.generalisation.members import Members, members_of
 from tasks.core.records import RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.random_logs import table_of, taxonomies
+from tests.helpers.random_logs import table_of, taxonomies
 
 SHAPES = ("random", "few users", "one set each", "all the same", "all different", "one busy user")
 Row = tuple[int, list[int], list[str], int]

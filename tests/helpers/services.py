@@ -22,9 +22,9 @@ import yaml
 from deployments.config import Config
 from deployments.pool import RUN_ID
 from deployments.services import processes
-from tests.stores import prepared_store
+from tests.helpers.stores import prepared_store
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SECONDS_BETWEEN_RUNS = 15
 PATIENCE = 300
 """Seconds after which something that should happen is taken not to; machines may be slow."""

@@ -25,7 +25,7 @@ from tasks.core.records import (
 )
 from tasks.core.redaction.sharing import SharedClass, Unit, absorb, share_words
 from tasks.core.taxonomy import Taxonomy
-from tests.oracles import concept_distance
+from tests.oracles.paper import concept_distance
 
 NO_CLUSTER = -1
 

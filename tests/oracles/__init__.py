@@ -1,0 +1,1 @@
+"""Slow, independent ways to the same results, beside each fast algorithm."""
