@@ -13,14 +13,13 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tasks.editions.writers import open_for_writing
 from tasks.errors import InputError
 from tasks.runtime.files import sync_folder
 from tasks.runtime.fingerprint import content_digest
@@ -37,6 +36,9 @@ NAME_BYTES: Final = 200
 """Of a file's own name; leaves room for what is put before and after it."""
 
 
+PROCESSES: Final = Path("/proc")
+
+
 @dataclass(frozen=True, slots=True)
 class _Stamp:
     """What changes when a file is written to or replaced."""
@@ -46,7 +48,9 @@ class _Stamp:
     inode: int
 
 
-def complete_files(inbox: Path, settle_seconds: float) -> tuple[list[Path], list[Path]]:
+def complete_files(
+    inbox: Path, settle_seconds: float, processes: Path = PROCESSES
+) -> tuple[list[Path], list[Path]]:
     """The files in an inbox in the order of their names: complete ones, and unfinished ones.
 
     A file that was written to within `settle_seconds` is watched until it is older. All are
@@ -58,7 +62,7 @@ def complete_files(inbox: Path, settle_seconds: float) -> tuple[list[Path], list
     _require_inbox(inbox)
     before = _stamps(inbox)
     _let_settle(before, settle_seconds)
-    written = open_for_writing(before)
+    written = open_for_writing(before, processes)
     complete, unfinished = [], []
     for path, stamp in before.items():
         if path not in written and _unchanged(path, stamp):
@@ -212,3 +216,50 @@ def _told_plainly(complaint: str) -> Iterator[None]:
         raise InputError(
             f"{complaint}: {fault.strerror}; check the disk, and who may read and write there"
         ) from None
+
+
+def open_for_writing(files: Iterable[Path], processes: Path = PROCESSES) -> set[Path]:
+    """Those files that some process has open for writing.
+
+    Linux tells in /proc, as far as we may look; elsewhere nobody does.
+    """
+    places = {place: path for path in files if (place := _place(path))}
+    if not places:
+        return set()
+    return {
+        places[place]
+        for handle in _open_handles(processes)
+        if (place := _place(handle)) in places and _may_write(handle)
+    }
+
+
+def _open_handles(processes: Path) -> Iterator[Path]:
+    """Each open file of each process that we may look into."""
+    for process in _entries(processes):
+        if process.name.isdigit():
+            yield from _entries(process / "fd")
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return [folder / name for name in os.listdir(folder)]
+    except OSError:
+        return []
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Device and inode: a file by whatever name."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _may_write(handle: Path) -> bool:
+    try:
+        lines = (handle.parent.parent / "fdinfo" / handle.name).read_text().splitlines()
+    except OSError:
+        return False
+    flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
+    return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY

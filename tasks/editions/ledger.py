@@ -30,7 +30,13 @@ from tasks.editions.ledger_entries import (
     row_blob,
     rows_of,
 )
-from tasks.editions.ledger_file import LEDGER_NAME, damaged, open_ledger_file, told_plainly
+from tasks.editions.ledger_file import (
+    BUSY_SECONDS,
+    LEDGER_NAME,
+    damaged,
+    open_ledger_file,
+    told_plainly,
+)
 from tasks.errors import UnexpectedError
 
 Write = Callable[..., sqlite3.Cursor]
@@ -53,13 +59,13 @@ WHERE state = 'failed' OR (state = 'waiting' AND excluded.state <> 'failed')
 
 
 @contextmanager
-def open_ledger(store: Path) -> Iterator[Ledger]:
+def open_ledger(store: Path, busy_seconds: float = BUSY_SECONDS) -> Iterator[Ledger]:
     """The ledger of a store, which is made if the store has none.
 
     Raises:
         InputError: it cannot be made or opened, or is damaged, or of a newer program.
     """
-    with open_ledger_file(store) as connection:
+    with open_ledger_file(store, busy_seconds) as connection:
         yield Ledger(connection, store / LEDGER_NAME)
 
 

@@ -79,7 +79,9 @@ COMMIT;
 
 
 @contextmanager
-def open_ledger_file(store: Path) -> Iterator[sqlite3.Connection]:
+def open_ledger_file(
+    store: Path, busy_seconds: float = BUSY_SECONDS
+) -> Iterator[sqlite3.Connection]:
     """The ledger of a store, which is made if the store has none.
 
     Raises:
@@ -92,7 +94,7 @@ def open_ledger_file(store: Path) -> Iterator[sqlite3.Connection]:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=rw",
             uri=True,
-            timeout=BUSY_SECONDS,
+            timeout=busy_seconds,
             isolation_level=None,
         )
     with closing(connection):

@@ -31,7 +31,7 @@ from tasks.runtime.fingerprint import (
     refuse_changed,
 )
 from tasks.settings import Settings
-from tests.adapters.test_inbox import grow, replace_by_another
+from tests.editions.test_inbox import grow, replace_by_another
 
 HEAD = "AnonID\tQuery\tQueryTime\n"
 

@@ -22,7 +22,7 @@ LINE_LIMIT: Final = 1 << 20
 HEAD_LINES: Final = 100
 """Lines at the start of a file that say what its columns are."""
 
-_CHUNK: Final = 1 << 20
+CHUNK_BYTES: Final = 1 << 20
 _BYTES_KEPT: Final = 4 * (LINE_LIMIT + 1)  # of a line: as UTF-8 they are more than LINE_LIMIT
 _BOM: Final = "\ufeff"
 _CODECS: Final = {".gz": "gzip", ".zst": "zstd"}
@@ -49,6 +49,7 @@ class LogStream:
 
     Attributes:
         first_line: the first that is asked for, beside those at the start that say what a file is.
+        chunk_bytes: so much is read at a time.
     """
 
     name: str
@@ -56,6 +57,7 @@ class LogStream:
     unpacked: Any
     codec: str | None
     first_line: int
+    chunk_bytes: int = CHUNK_BYTES
 
     def read(self, size: int | None = None) -> bytes:
         content: bytes = attempt(lambda: self.unpacked.read(size), self.complaint)
@@ -75,12 +77,12 @@ class LogStream:
 
 
 @contextmanager
-def open_log(name: str, first_line: int = 1) -> Iterator[LogStream]:
+def open_log(name: str, first_line: int = 1, chunk_bytes: int = CHUNK_BYTES) -> Iterator[LogStream]:
     """Open a file for reading; gzip and zstd are unpacked on the way."""
     with _open_binary(name) as handle:
         codec = _codec_of(name, handle)
         unpacked = pa.CompressedInputStream(handle, codec) if codec else handle
-        yield LogStream(name, handle, unpacked, codec, first_line)
+        yield LogStream(name, handle, unpacked, codec, first_line, chunk_bytes)
 
 
 def numbered_lines(stream: LogStream, first: int = 1) -> Iterator[Line]:
@@ -102,7 +104,7 @@ def numbered_lines(stream: LogStream, first: int = 1) -> Iterator[Line]:
 
 def _all_lines(stream: LogStream, first: int) -> Iterator[Line]:
     rest, mark, number = b"", _BOM, 1
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(stream.chunk_bytes):
         complete, feed, last = (rest + chunk).rpartition(b"\n")
         rest = last[:_BYTES_KEPT]
         if feed:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from tasks.adapters.logs.columns import KNOWN_NAMES
-from tasks.adapters.logs.files import LogStream, attempt, open_log
+from tasks.adapters.logs.files import CHUNK_BYTES, LogStream, attempt, open_log
 from tasks.adapters.logs.formats import FORMATS, Table, open_table
 from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
@@ -78,7 +78,12 @@ def read_logs(
 
 
 def texts_at(
-    file: str, rows: Sequence[int], *, format: str, columns: Mapping[str, str]
+    file: str,
+    rows: Sequence[int],
+    *,
+    format: str,
+    columns: Mapping[str, str],
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> list[str]:
     """The query texts of some rows of a file that were accepted, by their numbers, ascending.
 
@@ -86,9 +91,9 @@ def texts_at(
         InputError: if one of them is not there.
     """
     wanted = frozenset(rows)
-    found = sniff(file, columns) if format == "auto" else format
+    found = sniff(file, columns, chunk_bytes) if format == "auto" else format
     texts = []
-    with open_log(file, first_line=rows[0]) as stream:
+    with open_log(file, rows[0], chunk_bytes) as stream:
         for number, row in open_table(stream, found or "", columns).rows:
             if number in wanted and not isinstance(row, str):
                 texts.append(text_of(row[1]) or "")

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from tasks.adapters.logs.columns import header_names
-from tasks.adapters.logs.files import numbered_lines, open_log
+from tasks.adapters.logs.files import CHUNK_BYTES, numbered_lines, open_log
 from tasks.adapters.logs.formats import AOL_WIDTHS, FORMATS, decode_json
 from tasks.adapters.logs.lines import split_csv
 from tasks.errors import InputError
@@ -32,7 +32,7 @@ _CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r"))
 _CONTROL_SHARE: Final = 0.05  # in random bytes it is 0.11
 
 
-def sniff(file: str, mapping: Mapping[str, str]) -> str | None:
+def sniff(file: str, mapping: Mapping[str, str], chunk_bytes: int = CHUNK_BYTES) -> str | None:
     """Name of the format of a file, None if the file is empty.
 
     Raises:
@@ -43,7 +43,7 @@ def sniff(file: str, mapping: Mapping[str, str]) -> str | None:
     by_name = _FORMAT_OF_EXTENSION.get(_extension(file))
     if head.startswith(_PARQUET_MAGIC) or (head and by_name == "parquet"):
         return "parquet"
-    lines = [] if _is_binary(head) else _first_lines(file)
+    lines = [] if _is_binary(head) else _first_lines(file, chunk_bytes)
     if not lines and not _is_binary(head):
         return None
     format = _format_of_lines(lines, mapping, by_name) if lines else None
@@ -80,8 +80,8 @@ def _is_utf8(head: bytes) -> bool:
     return "\ufffd" not in head.decode("utf-8", "replace")
 
 
-def _first_lines(file: str) -> list[str]:
-    with open_log(file) as stream:
+def _first_lines(file: str, chunk_bytes: int) -> list[str]:
+    with open_log(file, chunk_bytes=chunk_bytes) as stream:
         filled = (line for _, line in numbered_lines(stream) if line.strip())
         return list(islice(filled, _SAMPLE_LINES))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tasks.editions import inbox as module
-from tasks.editions import writers
 from tasks.editions.inbox import (
     complete_files,
     done_name,
@@ -161,13 +160,10 @@ def test_a_file_that_another_process_writes_is_unfinished(
     assert complete_files(inbox, 5) == ([path], [])
 
 
-def test_a_system_that_does_not_tell_who_writes_is_no_obstacle(
-    inbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writers, "PROCESSES", tmp_path / "no-proc")
+def test_a_system_that_does_not_tell_who_writes_is_no_obstacle(inbox: Path, tmp_path: Path) -> None:
     path = delivered(inbox, "a.tsv")
     with path.open("a"):
-        assert complete_files(inbox, 5) == ([path], [])
+        assert complete_files(inbox, 5, tmp_path / "no-proc") == ([path], [])
 
 
 def test_a_missing_inbox_is_an_input_error(tmp_path: Path) -> None:

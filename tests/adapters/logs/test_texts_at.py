@@ -34,6 +34,8 @@ def json_lines() -> bytes:
     return "\n\n".join(rows).encode()
 
 
+FEW_BYTES = 64
+"""A few lines at a time."""
 CONTENTS = {"log.tsv": tabs, "log.csv": commas, "log.jsonl": json_lines}
 
 
@@ -48,14 +50,13 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Bytes that are read as text, a few lines at a time."""
+    """Bytes that are read as text."""
     seen: list[int] = []
 
     def decode(content: bytes) -> str:
         seen.append(len(content))
         return content.decode("utf-8", "surrogateescape")
 
-    monkeypatch.setattr(files, "_CHUNK", 64)
     monkeypatch.setattr(files, "_decoded", decode)
     return seen
 
@@ -66,7 +67,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_texts_are_those_that_were_read(log: Path, records: np.ndarray, decoded: list[int]) -> None:
     whole = read_logs([log])
     assert len(whole.texts) == COUNT
-    found = texts_at(str(log), whole.rows[records].tolist(), format="auto", columns={})
+    found = texts_at(
+        str(log), whole.rows[records].tolist(), format="auto", columns={}, chunk_bytes=FEW_BYTES
+    )
     assert found == whole.texts[records].tolist()
 
 
@@ -77,10 +80,10 @@ def test_what_is_before_is_passed_over(log: Path, decoded: list[int]) -> None:
     parts = {}
     for first in (1, rows[0]):
         decoded.clear()
-        with files.open_log(str(log), first) as stream:
+        with files.open_log(str(log), first, FEW_BYTES) as stream:
             assert sum(1 for _ in files.numbered_lines(stream, stream.first_line)) >= 5
         parts[first] = sum(decoded)
     assert parts[rows[0]] < parts[1] / 2
     decoded.clear()
-    texts_at(str(log), rows, format="auto", columns={})
+    texts_at(str(log), rows, format="auto", columns={}, chunk_bytes=FEW_BYTES)
     assert (sum(decoded) < parts[1]) == log.name.startswith("log.tsv")

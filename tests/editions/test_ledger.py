@@ -26,7 +26,6 @@ from hypothesis.stateful import (
     rule,
 )
 
-from tasks.editions import ledger_file
 from tasks.editions.ledger import Ledger, open_ledger
 from tasks.editions.ledger_entries import Batch, Edition, Intent, Release, State
 from tasks.errors import InputError, UnexpectedError
@@ -295,11 +294,8 @@ def test_a_full_disk_changes_nothing(ledger: Ledger, out: Path) -> None:
     published(ledger, intent_for(edition, 2))
 
 
-def test_a_busy_ledger_says_so(
-    vault: Path, file: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger_file, "BUSY_SECONDS", 0.05)
-    with open_ledger(vault) as ledger, closing(sqlite3.connect(file)) as other:
+def test_a_busy_ledger_says_so(vault: Path, file: Path, out: Path) -> None:
+    with open_ledger(vault, busy_seconds=0.05) as ledger, closing(sqlite3.connect(file)) as other:
         edition = ledger.begin_edition(out, "", "append")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(InputError, match="try again later"):
@@ -333,7 +329,7 @@ from itertools import count
 from pathlib import Path
 import numpy as np
 from tasks.editions.ledger import open_ledger
-from tests.adapters.test_ledger import intent_for, recover
+from tests.editions.test_ledger import intent_for, recover
 store, out = Path(sys.argv[1]), Path(sys.argv[2])
 with open_ledger(store) as ledger:
     recover(ledger, out)

@@ -21,7 +21,7 @@ from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.values import Cells
 from tasks.core.records import NO_TIME, QueryLog
 from tasks.errors import InputError, UsageError
-from tests.adapters.logwriters import (
+from tests.adapters.logs.logwriters import (
     AOL_HEADER,
     CANARY,
     MOMENT,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tasks.adapters.logs.reader import read_logs
 from tasks.core.records import QueryLog
-from tests.adapters.logwriters import (
+from tests.adapters.logs.logwriters import (
     MOMENT,
     ROWS,
     WRITERS,
