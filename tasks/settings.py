@@ -37,8 +37,8 @@ def default_store() -> str:
 def private_folder(store: str) -> str:
     """The folder of this machine for what a store does not share: all of it, unless it is an URL.
 
-    Of a store at an URL only what shards exchange lies there. The ledger, the secret, the tables
-    of people and the cache are in a folder of the user's that is found by the URL.
+    Of a store at an URL only what parts exchange lies there. The ledger, the secret, the provenance
+    and the cache are in a folder of the user's that is found by the URL.
     """
     if "://" not in store:
         return store

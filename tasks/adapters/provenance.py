@@ -52,13 +52,13 @@ REMEDY: Final = "run flows.run again to make the release anew"
 
 
 def save(store: Path, release_file: Path, provenance: Provenance) -> None:
-    """Keep the side table of a written release, which may still lie in a temporary folder."""
+    """Keep the provenance of a written release, which may still lie in a temporary folder."""
     key = release_key(release_file)
     write_private(_table_path(store, key), sealed(key, pack(provenance)))
 
 
 def load(store: Path, release_file: Path) -> Provenance:
-    """The side table of exactly this file.
+    """The provenance of exactly this file.
 
     Raises:
         InputError: the file cannot be read, or the store has no such table, or a damaged one.
@@ -67,7 +67,7 @@ def load(store: Path, release_file: Path) -> Provenance:
 
 
 def knows(store: Path, release_file: Path) -> bool:
-    """Whether the store has a side table for exactly this file."""
+    """Whether the store has the provenance of exactly this file."""
     return _table_path(store, release_key(release_file)).exists()
 
 
@@ -110,7 +110,7 @@ def _contents(folder: Path, release_file: Path) -> dict[str, str]:
 
 
 def load_registered(store: Path, folder: Path) -> Provenance:
-    """The side table of the release last published in a folder, whatever lies there now.
+    """The provenance of the release last published in a folder, whatever lies there now.
 
     Raises:
         InputError: nothing was published there with this store, or its table is damaged.

@@ -1,4 +1,4 @@
-"""What is known before a log is read, loaded once a process: WordNet, topics and stop words."""
+"""What is known before a log is read, loaded once a process: WordNet and the topics."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ TEXT_ONLY: Final = "a Parquet release holds text and nothing beside it"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReleaseContent:
     """What stands in a release file, and the faults of the file itself."""
 
     header: tuple[str, ...] = field(repr=False)
@@ -46,7 +46,7 @@ def verify_file(
     taxonomy: Taxonomy,
     identifiers: IdentifierFinder,
 ) -> list[str]:
-    """Read a written release back and judge it by the private side table.
+    """Read a written release back and judge it by its provenance.
 
     Returns:
         One sentence per broken clause, none of which quotes the release; empty if all hold.
@@ -80,7 +80,7 @@ def verify_union(
 
     Args:
         release_files: one or more, in the order of their numbers.
-        people: the side table of each, people numbered alike in all.
+        people: the provenance of each, people numbered alike in all.
         promise: what the edition promises, with the counts of the union.
 
     Returns:
@@ -109,35 +109,39 @@ def _words_of(taxonomy: Taxonomy) -> dict[str, str]:
     return dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
 
 
-def read_release(release_file: Path) -> Reading:
+def read_release(release_file: Path) -> ReleaseContent:
     """The columns and rows of a release; none, and a fault, if it cannot be read."""
     parse = _parse_parquet if release_file.suffix == ".parquet" else _parse_tsv
     try:
         content = release_file.read_bytes()
     except OSError as fault:
-        return Reading((), [], [f"{READABLE}: broken, it cannot be opened ({fault.strerror})"])
+        return ReleaseContent(
+            (), [], [f"{READABLE}: broken, it cannot be opened ({fault.strerror})"]
+        )
     try:
         return parse(content)
     except (OSError, ValueError, pa.ArrowException):
         # What the parser stumbled over may be somebody's words: its message is not passed on.
-        return Reading((), [], [f"{READABLE}: broken, it is not what its name says, or damaged"])
+        return ReleaseContent(
+            (), [], [f"{READABLE}: broken, it is not what its name says, or damaged"]
+        )
 
 
-def _parse_tsv(content: bytes) -> Reading:
+def _parse_tsv(content: bytes) -> ReleaseContent:
     """Only line feeds end lines and only tabs end cells: any other sign belongs to a cell."""
     lines = content.decode("utf-8").split("\n")
     rest = lines.pop()
     if rest or not lines:
-        return Reading((), [], [f"{READABLE}: broken, it ends within a line"])
+        return ReleaseContent((), [], [f"{READABLE}: broken, it ends within a line"])
     header, *rows = [tuple(line.split("\t")) for line in lines]
-    return Reading(header, rows, [])
+    return ReleaseContent(header, rows, [])
 
 
-def _parse_parquet(content: bytes) -> Reading:
+def _parse_parquet(content: bytes) -> ReleaseContent:
     table = pq.read_table(pa.BufferReader(content))
     columns = [[str(cell) for cell in column.to_pylist()] for column in table.columns]
     rows = list(zip(*columns, strict=True))
-    return Reading(tuple(table.column_names), rows, _beside_text(table))
+    return ReleaseContent(tuple(table.column_names), rows, _beside_text(table))
 
 
 def _beside_text(table: pa.Table) -> list[str]:

@@ -12,18 +12,12 @@ import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
-from flows.display import PhaseLine, Screen
-from flows.release import Phases, make_release
-from tasks.phases.job import Job
-from tasks.phases.publish import InFolder
-from tasks.runtime.executor import LocalExecutor
-from tasks.settings import Settings
+from flows import run
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("flows", "tasks", "deployments")
@@ -56,7 +50,10 @@ def body_lines(path: Path) -> Iterator[int]:
 
 
 class Watch:
-    """The stack when the log is opened, and the own files in which code runs, by phase."""
+    """The stack when the log is opened, and the own files in which code runs, by phase.
+
+    A phase begins when the screen is told of it, and ends when `Phases.run` returns.
+    """
 
     def __init__(self) -> None:
         self.phase = ""
@@ -64,12 +61,18 @@ class Watch:
         self.files: dict[str, set[str]] = defaultdict(set)
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        place = own_place(frame)
-        if event != "call" or place is None:
-            return
+        place, name = own_place(frame), frame.f_code.co_name
+        if event == "return" and (place, name) == ("flows/release.py", "run"):
+            self.phase = ""
+        if event == "call" and place is not None:
+            self._called(frame, place, name)
+
+    def _called(self, frame: FrameType, place: str, name: str) -> None:
+        if (place, name) == ("flows/display.py", "phase"):
+            self.phase = frame.f_locals["name"]
         if self.phase:
             self.files[self.phase].add(place)
-        if frame.f_code.co_name == "open_log" and not self.stack:
+        if name == "open_log" and not self.stack:
             self.stack = list(callers(frame))
 
 
@@ -89,38 +92,19 @@ def callers(frame: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-class WatchedScreen(Screen):
-    """Tells the watch which phase is at work."""
-
-    def __init__(self, watch: Watch) -> None:
-        super().__init__(quiet=True, stderr=True)
-        self._watch = watch
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[PhaseLine]:
-        self._watch.phase = name
-        with super().phase(name) as line:
-            yield line
-        self._watch.phase = ""
-
-
 def watched_run(folder: Path) -> Watch:
-    """What `flows.run --bare` does once its options are read, watched from its first call on."""
+    """What `python -m flows.run --bare` does, from its first call on."""
     watch = Watch()
-    settings = Settings(out=str(folder / "out"), store=str(folder / "store"), workers=1)
-    release(settings, Watch())
+    options = ["--bare", "--quiet", "--workers", "1", "--out", str(folder / "out")]
+    options += ["--store", str(folder / "store")]
+    # With another k, so that nothing but what it has compiled is known later.
+    run.main([*options, "--k", "6"])
     sys.setprofile(watch)
     try:
-        release(Settings(**{**vars(settings), "scope": "all", "shared": ""}), watch)
+        run.main([*options, "--scope", "all"])
     finally:
         sys.setprofile(None)
     return watch
-
-
-def release(settings: Settings, watch: Watch) -> None:
-    screen = WatchedScreen(watch)
-    job = Job.of(settings, LocalExecutor(1), screen.progress)
-    make_release(job, InFolder(Path(settings.out)), Phases(screen))
 
 
 def main() -> None:

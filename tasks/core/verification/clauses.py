@@ -56,7 +56,7 @@ class Clause:
         says: the promise; {k} and {l} stand for the release's numbers.
         breach: how the clause is broken, or None if it holds.
         guarantees: the guarantees that include it.
-        needs_people: whether it can be judged only with the side table.
+        needs_people: whether it can be judged only with the provenance.
         joint: whether it looks at several rows, or at counts, so that releases which keep it one by
             one are judged by it together as well.
     """

@@ -18,6 +18,7 @@ import numpy as np
 from tasks.core.records import Flags, Ints, Longs, freeze
 
 COLUMNS: Final = ("query", "concepts", "time", "cluster")
+"""Each is taken for a quasi-identifier: an adversary may know what stands in any of them."""
 QUERY, CONCEPTS, TIME, CLUSTER = range(4)
 EXAMPLES: Final = 3
 
@@ -112,7 +113,7 @@ class Evidence:
 
     @property
     def people_known(self) -> bool:
-        """Whether each row has exactly one entry in the side table."""
+        """Whether each row has exactly one entry in the provenance."""
         return len(self.rows) == len(self.users) == len(self.sets)
 
     @property
