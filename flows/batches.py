@@ -219,7 +219,7 @@ class InboxRun:
         current = current_state(ledger, order.out)
         state = next_state(ledger, self._settings, order.out, "new")
         came = self._new_files(ledger, current or state)
-        done = {path: content_digest(path) for path in inbox_folder.kept(order.inbox)}
+        done = {path: content_digest(path) for path in inbox_folder.done_files(order.inbox)}
         files = {**done, **came}
         if not files or self._is_current(current, set(files.values())):
             self._display.say("nothing new: the current edition holds every file")

@@ -71,13 +71,13 @@ def knows(store: Path, release_file: Path) -> bool:
     return _table_path(store, release_key(release_file)).exists()
 
 
-def register(store: Path, folder: Path, release_file: Path, made_by: str) -> None:
+def register(store: Path, folder: Path, release_file: Path, fingerprint: str) -> None:
     """Remember which release was published in a folder; a later one takes its place.
 
     Args:
-        made_by: a digest of all that decided it.
+        fingerprint: of all that decided it.
     """
-    pointer = {**_contents(folder, release_file), "made_by": made_by}
+    pointer = {**_contents(folder, release_file), "fingerprint": fingerprint}
     write_private(_pointer_path(store, folder), json.dumps(pointer).encode())
 
 
@@ -94,11 +94,11 @@ def forget(store: Path, folder: Path) -> None:
         _table_path(store, key).unlink(missing_ok=True)
 
 
-def is_in_place(store: Path, folder: Path, release_file: Path, made_by: str) -> bool:
+def is_in_place(store: Path, folder: Path, release_file: Path, fingerprint: str) -> bool:
     """Whether a folder holds, unchanged, what these decisions led to before, and its proof."""
     try:
         pointer = json.loads(_pointer_path(store, folder).read_bytes())
-        found = {**_contents(folder, release_file), "made_by": made_by}
+        found = {**_contents(folder, release_file), "fingerprint": fingerprint}
         return bool(pointer == found) and knows(store, release_file)
     except (OSError, ValueError, InputError):
         return False

@@ -87,14 +87,14 @@ def done_name(sha: str, name: str) -> str:
 
 def move_to_done(inbox: Path, path: Path, sha: str) -> Path | None:
     """Keep a file that is done, for later editions; None if it has been moved already."""
-    return _move(path, _shelf(inbox, DONE) / done_name(sha, path.name))
+    return _move(path, _subfolder(inbox, DONE) / done_name(sha, path.name))
 
 
 def move_to_known(inbox: Path, path: Path) -> Path | None:
     """Put a file aside whose content had come before; None if it has been moved already."""
-    shelf = _shelf(inbox, KNOWN)
+    folder = _subfolder(inbox, KNOWN)
     names = _numbered(path.name)
-    return _move(path, next(shelf / name for name in names if not os.path.lexists(shelf / name)))
+    return _move(path, next(folder / name for name in names if not os.path.lexists(folder / name)))
 
 
 def move_to_failed(inbox: Path, path: Path, reason: str) -> Path | None:
@@ -104,25 +104,25 @@ def move_to_failed(inbox: Path, path: Path, reason: str) -> Path | None:
     """
     if not os.path.lexists(path):
         return None
-    shelf, text = _shelf(inbox, FAILED), f"{reason}\n".encode("utf-8", "backslashreplace")
-    target = next(shelf / name for name in _numbered(path.name) if _is_free(shelf / name, text))
-    with _told_plainly(f"cannot write to {shelf}"), _reason_file(target).open("wb") as stream:
+    folder, text = _subfolder(inbox, FAILED), f"{reason}\n".encode("utf-8", "backslashreplace")
+    target = next(folder / name for name in _numbered(path.name) if _is_free(folder / name, text))
+    with _told_plainly(f"cannot write to {folder}"), _reason_file(target).open("wb") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
     return _move(path, target)
 
 
-def kept(inbox: Path) -> list[Path]:
+def done_files(inbox: Path) -> list[Path]:
     """The files that are done, in the order of their content's hashes."""
-    shelf = inbox / DONE
-    return list(_stamps(shelf)) if shelf.exists() else []
+    folder = inbox / DONE
+    return list(_stamps(folder)) if folder.exists() else []
 
 
 def find_done(inbox: Path, sha: str) -> Path | None:
     """The file that is done and has exactly this content."""
     prefix = done_name(sha, "")
-    candidates = (path for path in kept(inbox) if path.name.startswith(prefix))
+    candidates = (path for path in done_files(inbox) if path.name.startswith(prefix))
     return next((path for path in candidates if content_digest(path) == sha), None)
 
 
@@ -162,12 +162,12 @@ def _let_settle(stamps: dict[Path, _Stamp], settle_seconds: float) -> None:
     time.sleep(max(0.0, settle_seconds - age))
 
 
-def _shelf(inbox: Path, name: str) -> Path:
+def _subfolder(inbox: Path, name: str) -> Path:
     """A folder inside the inbox, open to nobody who may not look into the inbox itself."""
-    shelf = inbox / name
-    with _told_plainly(f"cannot make {shelf}"):
-        shelf.mkdir(mode=stat.S_IMODE(inbox.stat().st_mode), exist_ok=True)
-    return shelf
+    folder = inbox / name
+    with _told_plainly(f"cannot make {folder}"):
+        folder.mkdir(mode=stat.S_IMODE(inbox.stat().st_mode), exist_ok=True)
+    return folder
 
 
 def _move(path: Path, target: Path) -> Path | None:

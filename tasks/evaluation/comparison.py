@@ -53,11 +53,11 @@ class MethodComparison:
         settings: Settings,
         executor: Executor,
         progress: Progress = silent,
-        run: Starmap = serial,
+        starmap: Starmap = serial,
     ) -> None:
         self.settings = settings
         self.progress = progress
-        self._run = run
+        self._starmap = starmap
         # The paper's method needs the pairs of sets; the others make their own costs.
         job = Job.of(replace(settings, method="paper"), executor, progress)
         self._log = read(job)
@@ -167,7 +167,7 @@ class MethodComparison:
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,
             # A single block is not worth another process.
-            run=self._run if len(table.sets) > PART_SIZES.sets_per_block else serial,
+            starmap=self._starmap if len(table.sets) > PART_SIZES.sets_per_block else serial,
         )
 
     @cached_property

@@ -34,7 +34,7 @@ class Material:
         distances: δ between its concepts.
         set_pairs: the least distant pairs of its sets (Eq. 9).
         centre: the concepts of the data set's centre (Eq. 13).
-        run: how independent blocks of work are run.
+        starmap: how independent blocks of work are done.
         known: clusters that a later method starts from.
     """
 
@@ -46,7 +46,7 @@ class Material:
     threshold: float = 0.8
     distance: Distance = "jaccard"
     inclusive: bool = False
-    run: Starmap = serial
+    starmap: Starmap = serial
     known: dict[tuple[str, int], Clusters] = field(default_factory=dict, repr=False)
 
     def problem(self, k: int) -> Problem:

@@ -36,7 +36,7 @@ def clusters_by(name: str, material: Material, k: int) -> Clusters:
 
 def _other(name: str, material: Material, k: int) -> Clusters:
     problem = material.problem(k)
-    return clusters_of(material.table, CLUSTERINGS[name](problem, material.run, None), problem)
+    return clusters_of(material.table, CLUSTERINGS[name](problem, material.starmap, None), problem)
 
 
 def _paper(material: Material, k: int) -> Clusters:

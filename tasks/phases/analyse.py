@@ -96,9 +96,9 @@ class _NewTexts:
         if executor.is_remote:
             return self._read_elsewhere(new)
         seconds = LOADING_SECONDS + len(new) / TEXTS_PER_SECOND
-        with executor.running(seconds) as run:
+        with executor.running(seconds) as starmap:
             texts = [self.texts[place] for place in new.tolist()]
-            return read_in_parts(self.reader, texts, run, self.job.progress)
+            return read_in_parts(self.reader, texts, starmap, self.job.progress)
 
     def _read_elsewhere(self, new: Longs) -> Readings:
         """Each text is read where it first stands in the log."""
@@ -109,8 +109,8 @@ class _NewTexts:
         most = texts_per_part(settings.worker_memory, len(new), workers)
         places = places_of(log, records, most, format=settings.format, columns=settings.columns)
         before = [file_stamp(file) for file in log.sources]
-        with self.job.executor.running(ALWAYS_ELSEWHERE) as run:
-            readings = read_where_they_stand(self.reader, places, run, self.job.progress)
+        with self.job.executor.running(ALWAYS_ELSEWHERE) as starmap:
+            readings = read_where_they_stand(self.reader, places, starmap, self.job.progress)
         if before != [file_stamp(file) for file in log.sources]:
             raise StillChanging("a log changed while it was read: run again later")
         return readings.take(np.argsort(order))

@@ -79,8 +79,8 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     assert comparison.blocks is not None
     problem, sources = comparison.blocks.problem, comparison.blocks.sources
     method, most = CLUSTERINGS[settings.method], job.sizes.sets_per_block
-    with job.executor.running(len(problem) / SETS_PER_SECOND) as run:
-        seen = watched(run, len(sources), job.progress)
+    with job.executor.running(len(problem) / SETS_PER_SECOND) as starmap:
+        seen = watched(starmap, len(sources), job.progress)
         return clusters_of(table, method(problem, seen, sources, sets_per_block=most), problem)
 
 

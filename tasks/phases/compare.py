@@ -136,8 +136,8 @@ def _set_pairs(
     keys = row_keys(table.sets.offsets, table.sets.concepts, job.store.secret)
     parts = parts_of_pairs(len(table.sets), job.sizes.pairs_per_part)
     seconds = len(table.sets) ** 2 / 2 / PAIRS_PER_SECOND
-    with job.executor.running(seconds) as run:
-        seen = watched(run, parts, job.progress)
+    with job.executor.running(seconds) as starmap:
+        seen = watched(starmap, parts, job.progress)
         return SetPairCache(job.store, measure).read(
             keys,
             lambda known, new: least_set_pairs(

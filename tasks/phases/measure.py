@@ -82,8 +82,8 @@ def measure_release(
 ) -> Measures:
     """All that `measures.json` says of a release."""
     settings = job.settings
-    with job.executor.running(len(table) / RECORDS_PER_SECOND) as run:
-        seen = watched(run, _parts_foreseen(job, table), job.progress)
+    with job.executor.running(len(table) / RECORDS_PER_SECOND) as starmap:
+        seen = watched(starmap, _parts_foreseen(job, table), job.progress)
         cohesion = _cohesion(job, table, comparison, clusters, seen)
         centre = centre_of(table, comparison, seen, sets_per_part=job.sizes.sets_per_part)
         loss = _information_loss(job, table, centre, release, seen)
@@ -120,7 +120,7 @@ def _parts_foreseen(job: Job, table: RecordTable) -> int:
 
 
 def _cohesion(
-    job: Job, table: RecordTable, comparison: Comparison, clusters: Clusters, run: Starmap
+    job: Job, table: RecordTable, comparison: Comparison, clusters: Clusters, starmap: Starmap
 ) -> Floats:
     distances = comparison.distances
     return cluster_cohesion(
@@ -129,7 +129,7 @@ def _cohesion(
         distances.in_classes(table.sets),
         distances.similar(job.settings.threshold),
         distance=job.settings.distance,
-        starmap=run,
+        starmap=starmap,
         matches_per_part=job.sizes.matches_per_part,
     )
 
@@ -137,7 +137,7 @@ def _cohesion(
 def centre_of(
     table: RecordTable,
     comparison: Comparison,
-    run: Starmap = serial,
+    starmap: Starmap = serial,
     *,
     sets_per_part: int = PART_SIZES.sets_per_part,
 ) -> Ints:
@@ -147,18 +147,18 @@ def centre_of(
         return np.zeros(0, dtype=np.int32)
     costs = SetCosts.of(table.sets, comparison.distances)
     counts = np.bincount(own, minlength=len(table.sets))
-    return table.sets.row(dataset_centre(costs, counts, run, sets_per_part=sets_per_part))
+    return table.sets.row(dataset_centre(costs, counts, starmap, sets_per_part=sets_per_part))
 
 
 def _information_loss(
-    job: Job, table: RecordTable, centre: Ints, release: Release, run: Starmap
+    job: Job, table: RecordTable, centre: Ints, release: Release, starmap: Starmap
 ) -> InformationLossSection:
     settings = job.settings
     known = resources_in(settings.store, settings.topics)
     shown = shown_rows(table, release, rows_per_part=job.sizes.rows_per_part)
     parts = ((known, settings.inclusive, centre, rows) for rows in shown)
     topics = topic_map(settings.store, settings.topics)
-    found = loss_of(run(loss_of_part, parts), topics)
+    found = loss_of(starmap(loss_of_part, parts), topics)
     return {
         "percent": found.percent,
         "symmetric_percent": found.symmetric_percent,
@@ -173,13 +173,13 @@ def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRow
 
 
 def _random_clusters(
-    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, run: Starmap
+    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, starmap: Starmap
 ) -> RandomClusters:
     known = resources_in(settings.store, settings.topics)
 
     def price(permutations: Iterable[Permutation]) -> Iterator[float]:
         given = ((known, settings.inclusive, permutation) for permutation in permutations)
-        return run(cost_of_permutation, given)
+        return starmap(cost_of_permutation, given)
 
     scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
     return compare_with_random(scene, clusters, centre, price)

@@ -126,13 +126,13 @@ def _strictly(job: Job, table: RecordTable, clusters: Clusters) -> Release:
     settings, most = job.settings, job.sizes.records_per_part
     parts = cut_into_parts(clusters.labels, records_per_part=most)
     resources = resources_in(settings.store, settings.topics)
-    with job.executor.running(sum(map(len, parts)) / RECORDS_PER_SECOND) as run:
+    with job.executor.running(sum(map(len, parts)) / RECORDS_PER_SECOND) as starmap:
         return redact_in_parts(
             table,
             clusters,
             parts,
             resources,
-            run,
+            starmap,
             job.progress,
             k=settings.k,
             inclusive=settings.inclusive,
@@ -144,7 +144,7 @@ def redact_in_parts(
     clusters: Clusters,
     records_of_parts: Sequence[Longs],
     resources: Resources,
-    run: Starmap,
+    starmap: Starmap,
     progress: Progress,
     *,
     k: int,
@@ -154,7 +154,7 @@ def redact_in_parts(
     taxonomy = resources.taxonomy
     lineage = lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in records_of_parts)
-    results = run(redact_part_strictly, ((resources, part, k) for part in parts))
+    results = starmap(redact_part_strictly, ((resources, part, k) for part in parts))
     progress(0, len(table))
     redacted = list(counted(results, len(table), progress))
     left = left_by_parts(clusters, redacted)

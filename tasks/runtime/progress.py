@@ -26,7 +26,7 @@ def counted(parts: Iterable[Part], total: int, progress: Progress) -> Iterator[P
         yield part
 
 
-def watched(run: Starmap, total: int, progress: Progress) -> Starmap:
+def watched(starmap: Starmap, total: int, progress: Progress) -> Starmap:
     """The same run, saying after each part how many are done; more than foreseen are all."""
     done = 0
 
@@ -34,7 +34,7 @@ def watched(run: Starmap, total: int, progress: Progress) -> Starmap:
         function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
         nonlocal done
-        for result in run(function, arguments):
+        for result in starmap(function, arguments):
             done += 1
             progress(min(done, total), total)
             yield result

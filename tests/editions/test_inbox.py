@@ -15,9 +15,9 @@ import pytest
 from tasks.editions import inbox as module
 from tasks.editions.inbox import (
     complete_files,
+    done_files,
     done_name,
     find_done,
-    kept,
     move_to_done,
     move_to_failed,
     move_to_known,
@@ -188,8 +188,8 @@ def test_a_done_file_is_kept_and_found_by_its_content(inbox: Path) -> None:
         target = move_to_done(inbox, path, sha)
         assert target == inbox / "done" / f"{sha[:12]}-{path.name}" == find_done(inbox, sha)
     assert complete_files(inbox, 5) == ([], [])
-    assert kept(inbox) == sorted((inbox / "done").iterdir())
-    assert len(kept(inbox)) == 3
+    assert done_files(inbox) == sorted((inbox / "done").iterdir())
+    assert len(done_files(inbox)) == 3
 
 
 def test_a_kept_file_that_was_changed_or_only_looks_alike_is_not_found(inbox: Path) -> None:

@@ -89,7 +89,7 @@ def _model_version(model: str) -> str:
 def read_in_parts(
     reader: TextReader,
     texts: Sequence[str],
-    run: Starmap,
+    starmap: Starmap,
     progress: Progress,
     most: int = TEXTS_PER_PART,
 ) -> Readings:
@@ -97,7 +97,7 @@ def read_in_parts(
     # First here: several processes at once would each compile them on a new store.
     compile_lists(reader)
     parts = ((reader, texts[at : at + most]) for at in range(0, len(texts), most))
-    return join_readings(list(counted(run(read_texts_of_part, parts), len(texts), progress)))
+    return join_readings(list(counted(starmap(read_texts_of_part, parts), len(texts), progress)))
 
 
 def texts_per_part(gigabytes: float, texts: int, workers: int) -> int:
@@ -117,11 +117,13 @@ class LogRows:
 
 
 def read_where_they_stand(
-    reader: TextReader, places: Sequence[LogRows], run: Starmap, progress: Progress
+    reader: TextReader, places: Sequence[LogRows], starmap: Starmap, progress: Progress
 ) -> Readings:
     """What each text says, in the order of the places."""
     total, expected = sum(len(place.rows) for place in places), reading_fingerprint(reader)
-    parts = run(read_rows_of_part, ((reader.from_anywhere, expected, place) for place in places))
+    parts = starmap(
+        read_rows_of_part, ((reader.from_anywhere, expected, place) for place in places)
+    )
     return join_readings(list(counted(parts, total, progress)))
 
 

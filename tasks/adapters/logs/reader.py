@@ -67,14 +67,14 @@ def read_logs(
         raise UsageError("no log to read: name at least one file, folder or glob")
     files = find_files(paths)
     sizes = [attempt(partial(os.path.getsize, file), f"cannot read {file}") for file in files]
-    harvest = _Harvest(tuple(files), secret, _Meter(sum(sizes), progress))
+    builder = _LogBuilder(tuple(files), secret, _Meter(sum(sizes), progress))
     for index, file in enumerate(files):
         found = sniff(file, mapping) if format == "auto" else format
         if found and sizes[index]:
             with open_log(file) as stream:
-                harvest.add(index, open_table(stream, found, mapping), stream)
-        harvest.meter.end_file(sizes[index])
-    return harvest.query_log()
+                builder.add(index, open_table(stream, found, mapping), stream)
+        builder.meter.end_file(sizes[index])
+    return builder.query_log()
 
 
 def texts_at(
@@ -135,7 +135,7 @@ class _Meter:
 
 
 @dataclass(slots=True, repr=False)
-class _Harvest:
+class _LogBuilder:
     """Rows gathered file after file; users are numbered as they come, and ranked at the end."""
 
     files: tuple[str, ...]

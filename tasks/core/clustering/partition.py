@@ -15,10 +15,10 @@ from tasks.core.arrays import owners, ragged_of, take_ragged
 from tasks.core.clustering.problem import Problem
 from tasks.core.generalisation.members import Members
 from tasks.core.generalisation.search import (
-    batch_costs,
-    batches,
+    cluster_groups,
     gather_candidates,
     gather_entries,
+    group_costs,
     marks_of,
     search_candidates,
 )
@@ -233,13 +233,13 @@ def improved_centres(
     # Endless weight: a given class stays a candidate.
     candidates = gather_candidates(entries, labels, given, np.full(len(given), np.inf))
     found: list[Ints] = [np.zeros(0, dtype=np.int32)] * len(centres)
-    for batch in batches(entries, candidates):
-        choices = batch_costs(members, entries, candidates, batch, between)
-        starts, places = take_ragged(offsets, batch.clusters)
-        marks = marks_of(candidates, batch, owners(starts), given[places])
+    for group in cluster_groups(entries, candidates):
+        choices = group_costs(members, entries, candidates, group, between)
+        starts, places = take_ragged(offsets, group.clusters)
+        marks = marks_of(candidates, group, owners(starts), given[places])
         marks = search_candidates(choices, marks)
-        classes = candidates.classes[batch.candidates].astype(np.int32)
-        for row, cluster in enumerate(batch.clusters.tolist()):
+        classes = candidates.classes[group.candidates].astype(np.int32)
+        for row, cluster in enumerate(group.clusters.tolist()):
             found[cluster] = classes[row][marks[row]]
     return found
 

@@ -16,14 +16,14 @@ from tasks.core.arrays import split_ragged, sums_by, take_ragged
 from tasks.core.generalisation.members import Lineage, Members
 from tasks.core.generalisation.search import (
     SAVING,
-    Batch,
     CandidateCosts,
     Candidates,
+    ClusterGroup,
     Entries,
-    batch_costs,
-    batches,
+    cluster_groups,
     gather_candidates,
     gather_entries,
+    group_costs,
     marks_of,
     search_candidates,
 )
@@ -51,14 +51,14 @@ def generalise_along(lineage: Lineage, members: Members, taxonomy: Taxonomy) -> 
     entries = gather_entries(members, lineage.class_of(members.concepts), len(lineage))
     candidates = gather_candidates(entries, *_common_ancestors(entries, lineage))
     chosen = np.zeros(len(candidates.classes), dtype=np.bool_)
-    for batch in batches(entries, candidates):
-        choices = batch_costs(
-            members, entries, candidates, batch, partial(lineage.squares, taxonomy)
+    for group in cluster_groups(entries, candidates):
+        choices = group_costs(
+            members, entries, candidates, group, partial(lineage.squares, taxonomy)
         )
-        start = _medoid_marks(choices, members, entries, candidates, batch)
+        start = _medoid_marks(choices, members, entries, candidates, group)
         marks = search_candidates(choices, start)
-        real = batch.candidates >= 0
-        chosen[batch.candidates[real]] = marks[real]
+        real = group.candidates >= 0
+        chosen[group.candidates[real]] = marks[real]
     return split_ragged(*_named(members, candidates, chosen, lineage, taxonomy))
 
 
@@ -85,19 +85,19 @@ def _medoid_marks(
     members: Members,
     entries: Entries,
     candidates: Candidates,
-    batch: Batch,
+    group: ClusterGroup,
 ) -> Flags:
     """The classes of the member that costs its cluster least, ties to the more frequent one."""
-    best = np.zeros(batch.candidates.shape, dtype=np.bool_)
+    best = np.zeros(group.candidates.shape, dtype=np.bool_)
     least = np.full(len(best), np.inf)
-    starts, sizes = members.cluster_offsets[batch.clusters], members.cluster_sizes[batch.clusters]
+    starts, sizes = members.cluster_offsets[group.clusters], members.cluster_sizes[group.clusters]
     by_frequency = members.by_frequency
     for rank in range(min(MOST_MEDOIDS, int(sizes.max()))):
         ranked = by_frequency[starts + np.minimum(rank, sizes - 1)]
         offsets, attributes = take_ragged(members.offsets, ranked)
         rows = np.repeat(np.arange(len(ranked)), np.diff(offsets))
         classes = entries.classes[entries.of_attribute[attributes]]
-        marks = marks_of(candidates, batch, rows, classes)
+        marks = marks_of(candidates, group, rows, classes)
         totals = choices.totals(marks)
         better = totals < least - SAVING
         best[better], least[better] = marks[better], totals[better]

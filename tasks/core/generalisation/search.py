@@ -37,7 +37,7 @@ LARGEST_BATCH = 2_000_000
 """Squares held at a time."""
 
 GRAIN = 12
-"""Clusters share a batch if their sizes are equal in steps of GRAIN."""
+"""Clusters share a group if their sizes are equal in steps of GRAIN."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class ClusterGroup:
     """Clusters of about the same size: places of their entries and candidates, padded with -1."""
 
     clusters: Longs
@@ -111,7 +111,7 @@ def gather_candidates(
     return Candidates(np.append(0, np.cumsum(sizes)), numbers[kept])
 
 
-def batches(entries: Entries, candidates: Candidates) -> Iterator[Batch]:
+def cluster_groups(entries: Entries, candidates: Candidates) -> Iterator[ClusterGroup]:
     """All clusters, those of about the same size together."""
     counts = np.stack([np.diff(entries.offsets), np.diff(candidates.offsets)], axis=1)
     shapes = -(-counts // GRAIN) * GRAIN
@@ -121,7 +121,7 @@ def batches(entries: Entries, candidates: Candidates) -> Iterator[Batch]:
         limit = max(1, LARGEST_BATCH // max(1, int(shapes[group[:1]].prod())))
         for start in range(0, len(group), limit):
             clusters = group[start : start + limit]
-            yield Batch(
+            yield ClusterGroup(
                 clusters,
                 _padded(entries.offsets, clusters),
                 _padded(candidates.offsets, clusters),
@@ -159,32 +159,38 @@ class CandidateCosts:
         return np.asarray((nearest * self.weights).sum(axis=1) + made_up)
 
 
-def batch_costs(
-    members: Members, entries: Entries, candidates: Candidates, batch: Batch, squares: Squares
+def group_costs(
+    members: Members,
+    entries: Entries,
+    candidates: Candidates,
+    group: ClusterGroup,
+    squares: Squares,
 ) -> CandidateCosts:
-    """Squares, weights and made-up costs of one batch."""
-    left, right = entries.classes[batch.entries], candidates.classes[batch.candidates]
+    """Squares, weights and made-up costs of one group."""
+    left, right = entries.classes[group.entries], candidates.classes[group.candidates]
     between = squares(*np.broadcast_arrays(left[:, :, None], right[:, None, :]))
-    weights = np.where(batch.entries >= 0, entries.weights[batch.entries], 0.0)
-    made_up = _made_up(members, entries, batch, between)
-    return CandidateCosts(between, weights, np.where(batch.candidates >= 0, made_up, np.inf))
+    weights = np.where(group.entries >= 0, entries.weights[group.entries], 0.0)
+    made_up = _made_up(members, entries, group, between)
+    return CandidateCosts(between, weights, np.where(group.candidates >= 0, made_up, np.inf))
 
 
-def _made_up(members: Members, entries: Entries, batch: Batch, squares: Floats) -> Floats:
+def _made_up(members: Members, entries: Entries, group: ClusterGroup, squares: Floats) -> Floats:
     """For each candidate the squares to the nearest attribute of every record, shape (B, C)."""
-    member_offsets, own = take_ragged(members.cluster_offsets, batch.clusters)
+    member_offsets, own = take_ragged(members.cluster_offsets, group.clusters)
     attribute_offsets, attributes = take_ragged(members.offsets, own)
-    row = np.repeat(np.arange(len(batch.clusters)), np.diff(member_offsets))
+    row = np.repeat(np.arange(len(group.clusters)), np.diff(member_offsets))
     attribute_row = np.repeat(row, np.diff(attribute_offsets))
-    local = entries.of_attribute[attributes] - batch.entries[attribute_row, 0]
+    local = entries.of_attribute[attributes] - group.entries[attribute_row, 0]
     nearest = np.minimum.reduceat(squares[attribute_row, local], attribute_offsets[:-1], axis=0)
     weighted = nearest * members.counts[own][:, None]
     return np.asarray(np.add.reduceat(weighted, member_offsets[:-1], axis=0))
 
 
-def marks_of(candidates: Candidates, batch: Batch, rows: Longs, classes: Longs | Ints) -> Flags:
-    """Mark the candidates of row rows[i] of the batch that are classes[i], shape (B, C)."""
-    held = np.where(batch.candidates >= 0, candidates.classes[batch.candidates], -1)
+def marks_of(
+    candidates: Candidates, group: ClusterGroup, rows: Longs, classes: Longs | Ints
+) -> Flags:
+    """Mark the candidates of row rows[i] of the group that are classes[i], shape (B, C)."""
+    held = np.where(group.candidates >= 0, candidates.classes[group.candidates], -1)
     which, places = np.nonzero(held[rows] == classes[:, None])
     marks = np.zeros(held.shape, dtype=np.bool_)
     marks[rows[which], places] = True

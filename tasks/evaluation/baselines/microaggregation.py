@@ -39,7 +39,7 @@ def _syntactic(material: Material, k: int) -> Outcome:
     )
     # Blocks of large logs are still cut along the taxonomy, by the paths of the concepts.
     paths = problem.paths[material.distances.classes]
-    labels: Ints = mdav_labels(replace(problem, costs=spelt, paths=paths), material.run)
+    labels: Ints = mdav_labels(replace(problem, costs=spelt, paths=paths), material.starmap)
     return published_by_clusters(material, clusters_of(material.table, labels, problem))
 
 
@@ -72,7 +72,7 @@ def _semantic(material: Material, k: int) -> Outcome:
     shares, matrix = recurrences(material), material.distances.matrix
     blocks = cut_into_blocks(problem) if problem.solvable else []
     sources = [_Given(shares[_compared(problem, block)], matrix) for block in blocks]
-    labels = in_blocks(problem, _cluster_block, material.run, sources)
+    labels = in_blocks(problem, _cluster_block, material.starmap, sources)
     return published_by_clusters(material, clusters_of(material.table, labels, problem))
 
 
