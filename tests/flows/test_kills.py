@@ -14,7 +14,7 @@ from tests.kills import Site, assert_finished, assert_whole, prepare, torment
 
 pytestmark = pytest.mark.slow
 KIB = 1024
-ROOM = 48 * KIB * KIB
+ROOM = "64m"
 
 
 def test_killed_at_random_moments(store: Path, tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_killed_at_random_moments(store: Path, tmp_path: Path) -> None:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    """A disk of its own, of a few megabytes."""
+    """A disk of its own, with room for compiled lists and a little more."""
     folder.mkdir(parents=True)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM},mode=0700", "tmpfs", str(folder)]
     done = subprocess.run(mount, capture_output=True, check=False)
