@@ -26,7 +26,6 @@ from tasks.phases.read import read
 from tasks.phases.redact import redact
 from tasks.phases.verify import verify
 from tasks.phases.write import write
-from tasks.runtime.remote import RemoteExecutor
 from tasks.runtime.results import Result
 from tasks.schema import FinalMeasures
 
@@ -94,14 +93,12 @@ def final_measures(
     made: MadeRelease, publication: Publication, seconds: dict[str, float]
 ) -> FinalMeasures:
     """What `measures.json` holds: the release's own figures, and those of this run."""
-    executor = made.job.executor
-    shards = executor.take_figures() if isinstance(executor, RemoteExecutor) else {}
     final = FinalMeasures(
         verified=True,
         **made.measures.value,
         pairs=pair_counts(made.job, made.compared),
         edition=publication.facts(made),
-        shards=shards,
+        shards=made.job.executor.take_figures(),
         seconds=seconds,
         peak_memory_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     )

@@ -108,13 +108,17 @@ def _data_folders(store: Path) -> list[str]:
     The note holds as long as all that NLTK makes its answer from.
     """
     surroundings = (version("nltk"), os.environ.get("NLTK_DATA"), str(Path.home()), sys.prefix)
+    return _noted_folders(store, digest(surroundings))
 
+
+@lru_cache(maxsize=4)
+def _noted_folders(store: Path, surroundings: str) -> list[str]:
     def ask() -> list[str]:
         import nltk
 
         return list(nltk.data.path)
 
-    return noted(store, f"nltk-folders:{digest(surroundings)}", list, ask)
+    return noted(store, f"nltk-folders:{surroundings}", list, ask)
 
 
 @lru_cache(maxsize=4)

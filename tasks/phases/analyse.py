@@ -31,9 +31,9 @@ from tasks.core.records import Ints, Longs, QueryLog, RecordTable
 from tasks.errors import StillChanging
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
+from tasks.runtime.executor import ALWAYS_ELSEWHERE
 from tasks.runtime.fingerprint import code_fingerprint, file_stamp
 from tasks.runtime.reading_cache import ReadingCache
-from tasks.runtime.remote import ALWAYS_ELSEWHERE
 from tasks.runtime.results import Counts, Nothing, Result
 
 LOADING_SECONDS: Final = 0.8

@@ -12,6 +12,7 @@ and import spaCy in each.) Other machines: `remote`.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from collections import deque
@@ -31,6 +32,8 @@ WAITING_PER_WORKER: Final = 1
 """Parts prepared ahead of each worker: enough to keep it busy, few enough for memory."""
 READY_SECONDS: Final = 3.0
 """So long until others are ready to help: what takes no longer is done here."""
+ALWAYS_ELSEWHERE: Final = math.inf
+"""Seconds of work that this process is not ready for: it has not imported what that takes."""
 FORKED_SECONDS: Final = 0.5
 """The same once the process from which they are forked has been started."""
 IMPORTED: Final = (
@@ -60,11 +63,17 @@ class Executor(Protocol):
     def running(self, seconds: float) -> AbstractContextManager[Starmap]:
         """Where work is done that would take this process so long."""
 
+    def take_figures(self) -> dict[str, dict[str, float]]:
+        """What calls of each function took elsewhere since this was last asked."""
+
 
 class LocalExecutor:
     """This process, and others of this machine if there is enough to do."""
 
     is_remote = False
+
+    def take_figures(self) -> dict[str, dict[str, float]]:
+        return {}
 
     def __init__(self, workers: int, ready_seconds: float = READY_SECONDS) -> None:
         self.workers = workers

@@ -9,7 +9,6 @@ engine behind `Submit` (prefect-dask).
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from tasks.core.digests import digest
 from tasks.core.starmap import Result, Starmap, serial
 from tasks.errors import DiskTrouble, InputError, UsageError
 from tasks.runtime.codec import name_of, named, pack, sealed, unpack, unsealed
-from tasks.runtime.executor import READY_SECONDS, sharing
+from tasks.runtime.executor import ALWAYS_ELSEWHERE, READY_SECONDS, sharing
 from tasks.runtime.files import remove_asides, write_private
 from tasks.runtime.fingerprint import program_fingerprint
 from tasks.runtime.redacted_errors import redacted_errors
@@ -32,8 +31,6 @@ TASKS_PER_WORKER: Final = 2
 """Few enough for tasks of minutes, enough that no worker waits long for the last: a task costs a
 fifth of a second, most of it for Prefect to make its settings anew."""
 MEGABYTE: Final = 2**20
-ALWAYS_ELSEWHERE: Final = math.inf
-"""Seconds of work that this process is not ready for: it has not imported what that takes."""
 
 
 class SharedFiles:

@@ -25,7 +25,7 @@ from tasks.errors import InputError, UsageError
 from tasks.phases.measure import cost_of_permutation
 from tasks.phases.redact import redact_part_strictly
 from tasks.runtime.codec import name_of, named, pack
-from tasks.runtime.executor import Executor
+from tasks.runtime.executor import ALWAYS_ELSEWHERE, Executor
 from tasks.runtime.fingerprint import program_fingerprint
 from tasks.runtime.remote import ALWAYS_ELSEWHERE, RemoteExecutor, SharedFiles, shares_of, work
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
