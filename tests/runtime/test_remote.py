@@ -27,7 +27,7 @@ from tasks.phases.redact import redact_part_strictly
 from tasks.runtime.codec import name_of, named, pack
 from tasks.runtime.executor import ALWAYS_ELSEWHERE, Executor
 from tasks.runtime.fingerprint import program_fingerprint
-from tasks.runtime.remote import ALWAYS_ELSEWHERE, RemoteExecutor, SharedFiles, shares_of, work
+from tasks.runtime.remote import RemoteExecutor, SharedFiles, shares_of, work
 from tasks.settings import SAMPLE_LOG, Settings, private_folder
 from tests.helpers.executors import Here, LastingFiles, small_parts
 from tests.helpers.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
