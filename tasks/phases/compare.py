@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,9 @@ from tasks.runtime.results import Counts, Nothing, Result
 from tasks.settings import Settings
 
 PAIRS_PER_SECOND = 25_000_000
+
+PAIR_CODE: Final = ("tasks.runtime.pair_cache", "tasks.adapters.wordnet")
+"""These import all that decides the values of pairs: their computation, and the taxonomy."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +73,17 @@ def compare(job: Job, table: Result[RecordTable]) -> Result[Comparison]:
 def comparison_fingerprint(job: Job) -> str:
     chosen = job.settings
     decisive = (chosen.method, chosen.distance, chosen.k, chosen.l, job.sizes.sets_per_block)
-    before = (analysis_fingerprint(job), concept_fingerprint(chosen))
+    before = (analysis_fingerprint(job), concept_fingerprint(chosen), code_fingerprint(__name__))
     return job.fingerprint("compare", *before, *decisive)
 
 
 def concept_fingerprint(settings: Settings) -> str:
-    """Of all that decides the distance of two concepts."""
-    known = wordnet_version(Path(settings.store))
-    return digest("concepts", code_fingerprint(__name__), known, settings.ancestors)
+    """Of all that decides the distance of two concepts, and so the pairs that are kept.
+
+    Whatever finds the concepts does not: pairs outlive a change of the tokeniser.
+    """
+    code = [*map(code_fingerprint, PAIR_CODE), digest(Path(__file__).read_bytes())]
+    return digest("concepts", code, wordnet_version(Path(settings.store)), settings.ancestors)
 
 
 def pair_counts(job: Job, compared: Result[Comparison]) -> dict[str, int]:

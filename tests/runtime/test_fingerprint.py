@@ -239,6 +239,19 @@ COMPARED = {"compare", "cluster", *REDACTED}
 ANALYSED = {"analyse", *COMPARED}
 
 
+def test_pairs_outlive_a_change_of_the_tokeniser(checkout: Path) -> None:
+    def code() -> list[str]:
+        return [code_fingerprint.__wrapped__(module, checkout) for module in compare.PAIR_CODE]
+
+    before = code()
+    edit(checkout / "tasks" / "adapters" / "detection" / "pipeline.py")
+    assert code() == before
+    for place in ("core/similarity/concepts.py", "adapters/wordnet.py"):
+        edit(checkout / "tasks" / place)
+        before, earlier = code(), before
+        assert before != earlier
+
+
 @pytest.fixture
 def fingerprints(monkeypatch: pytest.MonkeyPatch, job: Job) -> Callable[[Path], dict[str, str]]:
     """The fingerprints of all phases of a job, with the code of some checkout."""
