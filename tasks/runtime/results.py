@@ -73,8 +73,9 @@ class Result(Generic[T]):
             self._value = self._keeping.load(self.fingerprint)
         if self._value is None:
             try:
-                self._value = self._make()
-                self._keeping.save(self.fingerprint, self._value)
+                made = self._make()
+                self._keeping.save(self.fingerprint, made)
+                self._value = made
             except LogveilError:
                 raise
             except Exception as fault:

@@ -30,17 +30,6 @@ def modules() -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
 
 
-def imports(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
-
-
 def body_lines(path: Path) -> Iterator[int]:
     """Lines of each function without its docstring."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -110,7 +99,7 @@ def watched_run(folder: Path) -> Watch:
 def main() -> None:
     found = modules()
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in found.values()]
-    edges = {name: len(imports(path) & set(found)) for name, path in found.items()}
+    edges = {name: len(imports_of(path) & set(found)) for name, path in found.items()}
     busiest = max(edges, key=edges.__getitem__)
     bodies = sorted(body for path in found.values() for body in body_lines(path))
     print(f"modules {len(found)}, lines {sum(lines)}, median {statistics.median(lines):.0f}")

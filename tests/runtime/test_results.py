@@ -100,3 +100,17 @@ def test_our_own_errors_leave_as_they_are_and_work_may_be_tried_again() -> None:
     with pytest.raises(DiskTrouble, match=r"^analyse: "):
         _ = result.value
     assert result.value == [1]
+
+
+class Full(Nothing):
+    """Cannot keep what it is given."""
+
+    def save(self, fingerprint: str, value: object) -> None:
+        raise TypeError(SAID)
+
+
+def test_a_value_that_cannot_be_kept_is_a_fault_not_a_secret() -> None:
+    result = result_of(Work(), Full())
+    with pytest.raises(UnexpectedError, match=r"^analyse failed: TypeError"):
+        _ = result.value
+    assert not result.is_at_hand
