@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from flows import run
+from tests.test_architecture import imports_of
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("flows", "tasks", "deployments")
