@@ -38,6 +38,7 @@ from tests.golden.paper import (
     TABLE_3,
     TABLE_4,
 )
+from tests.helpers.random_logs import equal_bits
 from tests.helpers.readings import attribute_finder
 
 THRESHOLD = 0.8
@@ -74,6 +75,7 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
         np.zeros(1, dtype=np.int64),
         wordnet.taxonomy,
         stop_words=stop_words(),
+        bits_of=equal_bits,
         threshold=THRESHOLD,
         inclusive=False,
     )

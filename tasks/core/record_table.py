@@ -6,7 +6,7 @@ one form, forms with the same attributes share one set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -56,6 +56,7 @@ def build_record_table(
     taxonomy: Taxonomy,
     *,
     stop_words: frozenset[str],
+    bits_of: Callable[[Strings], Floats],
     threshold: float,
     inclusive: bool,
 ) -> RecordTable:
@@ -65,6 +66,7 @@ def build_record_table(
         texts: the distinct normalised queries.
         readings: what the text pipeline found in each of them.
         text_of, users, times: of each record; `text_of` points into `texts`.
+        bits_of: the information content of words.
     """
     offsets, concepts = readings.item_offsets, readings.concepts
     item_text = np.repeat(np.arange(len(texts)), np.diff(offsets))
@@ -92,6 +94,7 @@ def build_record_table(
         times=times[canonical],
         log_rows=canonical.astype(np.int32),
         words=words,
+        word_bits=bits_of(words),
         fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
         in_doubt=int(doubts[text_of].sum()),
         identifiers=_identifier_counts(concepts, rows_of_text[item_text]),

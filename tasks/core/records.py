@@ -164,6 +164,7 @@ class RecordTable:
         users, times: of each record, shape (n,).
         log_rows: its place in the log, shape (n,).
         words: the vocabulary; only `write` may look at it.
+        word_bits: information content of each word in bits, shape of `words`.
         fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
         in_doubt: mentions of attributes, over all records, that were taken as sensitive although
             a more common reading of the word is not.
@@ -178,6 +179,7 @@ class RecordTable:
     times: Longs
     log_rows: Ints
     words: Strings = field(repr=False)
+    word_bits: Floats = field(repr=False)
     fillers: Flags
     in_doubt: int
     identifiers: Longs
@@ -216,6 +218,19 @@ class Clusters:
         return len(self.centroids)
 
 
+PUBLISHED: Final = 0
+WITHHELD: Final = (
+    "",
+    "fewer than k people share anything of it",
+    "identifiers only",
+    "words that say nothing only",
+    "too vague to say anything",
+    "a name would have arisen from what is left",
+    "fewer than l sets in its cluster",
+)
+"""Why a record is withheld, by number; the first is that of records that are published."""
+TOO_FEW, IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE, SCRUBBED, TOO_UNIFORM = range(1, 7)
+
 TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
 """How finely a time is published."""
 
@@ -232,6 +247,7 @@ class Release:
         times: start of the published time span of each class, or NO_TIME.
         precisions: TIME_NONE, TIME_MONTH, TIME_DAY or TIME_HOUR of each class.
         clusters: cluster of each class, or -1 for records without attributes.
+        reasons: why each record is withheld, a number of WITHHELD, or PUBLISHED, shape (n,).
     """
 
     class_of: Ints
@@ -242,6 +258,7 @@ class Release:
     times: Longs
     precisions: Ints
     clusters: Ints
+    reasons: Ints
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -253,6 +270,11 @@ class Release:
     @property
     def published(self) -> Flags:
         return self.class_of >= 0
+
+
+def too_few_unless_published(class_of: Ints) -> Ints:
+    """Reasons for withholding if there is but the commonest."""
+    return np.where(class_of < 0, TOO_FEW, PUBLISHED).astype(np.int32)
 
 
 def cut_times(times: Longs, precision: int) -> Longs:

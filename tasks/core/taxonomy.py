@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from tasks.core.records import Flags, Ints, Longs, Strings, freeze
+from tasks.core.records import Flags, Floats, Ints, Longs, Strings, freeze
 
 NO_CONCEPT = -1
 
@@ -29,6 +29,7 @@ class Taxonomy:
         main_parents: the parent on the longest path to the top, or NO_CONCEPT, shape (n,).
         depths: number of steps of that path, shape (n,).
         instances: concepts that are one thing with a name (*paris*), not a kind (*city*), (n,).
+        information: information content of each concept in bits, shape (n,).
         version: content hash of the files it was built from.
     """
 
@@ -39,6 +40,7 @@ class Taxonomy:
     main_parents: Ints = field(repr=False)
     depths: Ints = field(repr=False)
     instances: Flags = field(repr=False)
+    information: Floats = field(repr=False)
     version: str
 
     def __post_init__(self) -> None:
@@ -107,16 +109,40 @@ def build_taxonomy(
         max(row, key=lambda parent: (depths[parent], -parent), default=NO_CONCEPT)
         for row in parents
     ]
+    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    ancestors = np.array([concept for row in rows for concept in row], dtype=np.int32)
     return Taxonomy(
         names=np.array(names, dtype=object),
         words=np.array(words, dtype=object),
-        ancestor_offsets=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        ancestors=np.array([concept for row in rows for concept in row], dtype=np.int32),
+        ancestor_offsets=offsets,
+        ancestors=ancestors,
         main_parents=np.array(main_parents, dtype=np.int32),
         depths=np.array(depths, dtype=np.int32),
         instances=np.isin(np.arange(len(names)), instances),
+        information=intrinsic_information(offsets, ancestors, root_index),
         version=version,
     )
+
+
+def intrinsic_information(offsets: Longs, ancestors: Ints, root: int) -> Floats:
+    """Information content by the taxonomy alone, in bits; the root says nothing.
+
+    -log2((leaves below x / subsumers of x + 1) / (leaves + 1)), x counted among its subsumers
+    (Sánchez, Batet, Isern, Knowledge-Based Systems 24, 2011). It needs no corpus, so it does not
+    change from batch to batch; nothing says more than what lies below it.
+    """
+    count = len(offsets) - 1
+    is_leaf = np.ones(count, dtype=np.bool_)
+    is_leaf[ancestors] = False
+    if root != NO_CONCEPT:
+        is_leaf[root] = False
+    owners = np.repeat(np.arange(count), np.diff(offsets))
+    leaves_below = np.bincount(ancestors[is_leaf[owners]], minlength=count)
+    share = (leaves_below / (np.diff(offsets) + 1) + 1) / (np.count_nonzero(is_leaf) + 1)
+    information = -np.log2(share)
+    if root != NO_CONCEPT:
+        information[root] = 0.0
+    return np.asarray(np.maximum(information, 0.0))
 
 
 def _closure(concept: int, parents: Sequence[Sequence[int]]) -> set[int]:

@@ -24,7 +24,16 @@ from tasks.core.measures.information_loss import (
     percent_of,
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
-from tasks.core.records import NO_TIME, TIME_NONE, Clusters, Floats, Ints, Longs, Release
+from tasks.core.records import (
+    NO_TIME,
+    TIME_NONE,
+    Clusters,
+    Floats,
+    Ints,
+    Longs,
+    Release,
+    too_few_unless_published,
+)
 from tasks.core.similarity.nearest import row_losses
 from tasks.evaluation.method import Material, Outcome
 
@@ -86,8 +95,9 @@ def as_release(outcome: Outcome) -> Release:
         for own in outcome.published
     ]
     offsets, concepts = ragged_of(list(classes))
+    class_of = np.array([*class_of_group, -1], dtype=np.int32)[outcome.labels]
     return Release(
-        class_of=np.array([*class_of_group, -1], dtype=np.int32)[outcome.labels],
+        class_of=class_of,
         term_offsets=offsets,
         terms=-1 - concepts,
         concept_offsets=offsets,
@@ -95,6 +105,7 @@ def as_release(outcome: Outcome) -> Release:
         times=np.full(len(classes), NO_TIME, dtype=np.int64),
         precisions=np.full(len(classes), TIME_NONE, dtype=np.int32),
         clusters=np.arange(len(classes), dtype=np.int32),
+        reasons=too_few_unless_published(class_of),
     )
 
 

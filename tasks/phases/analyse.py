@@ -10,6 +10,7 @@ new texts only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from tasks.adapters.detection.text_reader import (
 )
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
+from tasks.adapters.word_frequencies import word_information
 from tasks.core.detection.readings import Readings, distinct_texts
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
@@ -71,6 +73,7 @@ def analyse_log(job: Job, log: QueryLog) -> RecordTable:
         log.times,
         wordnet(job.settings.store).taxonomy,
         stop_words=stop_words(),
+        bits_of=word_information(Path(job.settings.store)),
         threshold=job.settings.threshold,
         inclusive=job.settings.inclusive,
     )

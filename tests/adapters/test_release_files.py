@@ -50,6 +50,7 @@ def release(table: RecordTable) -> Release:
         times=np.array([moment, NO_TIME]),
         precisions=np.array([3, 0], dtype=np.int32),
         clusters=np.array([6, -1], dtype=np.int32),
+        reasons=np.array([0, 0, 1, 0], dtype=np.int32),
     )
 
 
@@ -95,6 +96,7 @@ def test_times_are_shown_as_finely_as_they_are_cut(
         times=np.array([1_141_207_200]),
         precisions=np.array([precision], dtype=np.int32),
         clusters=np.array([-1], dtype=np.int32),
+        reasons=np.zeros(4, dtype=np.int32),
     )
     draft = open_draft(tmp_path, "tsv")
     write_rows(draft, one, table, taxonomy)

@@ -30,6 +30,7 @@ from tasks.core.verification.evidence import Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
 from tasks.synthetic.log import synthetic_log
 from tasks.synthetic.vocabulary import load_vocabulary
+from tests.helpers.random_logs import equal_bits
 from tests.helpers.readings import attribute_finder
 
 
@@ -58,6 +59,7 @@ class Log:
             self.times[rows],
             self.taxonomy,
             stop_words=stop_words(),
+            bits_of=equal_bits,
             threshold=0.8,
             inclusive=False,
         )

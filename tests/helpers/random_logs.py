@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.core.detection.readings import Item, pack_readings
 from tasks.core.record_table import build_record_table
-from tasks.core.records import RecordTable
+from tasks.core.records import Floats, RecordTable, Strings
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 
 
@@ -25,6 +25,11 @@ def taxonomies(draw: st.DrawFn, *, most: int = 14) -> Taxonomy:
     names = [f"c{concept}.n.01" for concept in range(count)]
     words = [f"concept {concept}" for concept in range(count)]
     return build_taxonomy(names, words, parents, root="c0.n.01", version="random")
+
+
+def equal_bits(words: Strings) -> Floats:
+    """Words that all say the same."""
+    return np.full(len(words), 10.0)
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -55,6 +60,7 @@ def table_of(
         np.array([time for _, _, _, time in rows], dtype=np.int64),
         taxonomy,
         stop_words=frozenset({"the"}),
+        bits_of=equal_bits,
         threshold=threshold,
         inclusive=inclusive,
     )

@@ -37,6 +37,7 @@ from tasks.core.records import (
     RecordTable,
     Release,
     cut_times,
+    too_few_unless_published,
 )
 from tasks.core.redaction.published import NOTHING, PublishedSets, said_terms
 from tasks.core.similarity.concepts import ConceptDistances
@@ -72,6 +73,7 @@ def publish_each(
         times=times[kept],
         precisions=np.where(times[kept] == NO_TIME, TIME_NONE, TIME_DAY).astype(np.int32),
         clusters=labels[kept],
+        reasons=too_few_unless_published(class_of),
     )
 
 

@@ -33,6 +33,7 @@ from tasks.core.records import (
     Strings,
     cut_times,
     freeze,
+    too_few_unless_published,
 )
 from tasks.core.redaction.published import NO_CLUSTER, dissolve_bare, place_attributes
 from tasks.core.redaction.strict import redact_strictly
@@ -134,6 +135,7 @@ def narrowed(table: RecordTable, records: Longs) -> RecordTable:
         times=cut_times(table.times[records], TIME_HOUR),
         log_rows=_NOTHING,
         words=_NO_WORDS,
+        word_bits=table.word_bits[words],
         fillers=table.fillers[words],
         in_doubt=0,
         identifiers=np.zeros_like(table.identifiers),
@@ -224,7 +226,9 @@ def _joined(table: RecordTable, parts: Sequence[Longs], releases: Sequence[Relea
         columns[entry.name] = whole(values)
     said = [_in_words_of(table, *own) for own in zip(parts, releases, strict=True)]
     classes = _classes(len(table), parts, releases)
-    return Release(**{**columns, "terms": np.concatenate(said), "class_of": classes})
+    reasons = too_few_unless_published(classes)
+    own = {"terms": np.concatenate(said), "class_of": classes, "reasons": reasons}
+    return Release(**{**columns, **own})
 
 
 def _in_words_of(table: RecordTable, records: Longs, release: Release) -> Ints:

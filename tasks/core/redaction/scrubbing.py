@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tasks.core.arrays import ragged_of, split_ragged, take_ragged
-from tasks.core.records import Release, Strings
+from tasks.core.records import SCRUBBED, Release, Strings
 
 CONCEPT_MARK = "|"
 """Stands where a concept is said: concepts are published for k people, they are not words."""
@@ -44,9 +44,12 @@ def scrub(release: Release, words: Strings, find: Find) -> Release:
     term_offsets, terms = ragged_of([row for row in rows if row])
     concept_offsets, places = take_ragged(release.concept_offsets, np.flatnonzero(kept))
     number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+    class_of = number[release.class_of]
+    scrubbed_away = (class_of < 0) & release.published
     return replace(
         release,
-        class_of=number[release.class_of],
+        class_of=class_of,
+        reasons=np.where(scrubbed_away, SCRUBBED, release.reasons).astype(np.int32),
         term_offsets=term_offsets,
         terms=terms,
         concept_offsets=concept_offsets,

@@ -16,7 +16,15 @@ from itertools import pairwise
 import numpy as np
 
 from tasks.core.arrays import group_by, ragged_of, take_ragged
-from tasks.core.records import WORD, Clusters, Ints, Longs, RecordTable, Release
+from tasks.core.records import (
+    WORD,
+    Clusters,
+    Ints,
+    Longs,
+    RecordTable,
+    Release,
+    too_few_unless_published,
+)
 from tasks.core.redaction.published import NO_CLUSTER, PublishedSets, ordered_terms
 from tasks.core.redaction.sharing import (
     SharedClass,
@@ -122,4 +130,5 @@ def _assemble(
         times=rows.times,
         precisions=rows.precisions,
         clusters=clusters,
+        reasons=too_few_unless_published(rows.row_of.astype(np.int32)),
     )

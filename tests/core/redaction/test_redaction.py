@@ -277,6 +277,7 @@ def test_scrubbing_drops_words_that_name_somebody_and_empty_rows() -> None:
         times=np.zeros(3, dtype=np.int64),
         precisions=np.zeros(3, dtype=np.int32),
         clusters=np.array([-1, -1, 4], dtype=np.int32),
+        reasons=np.array([0, 0, 0, 1], dtype=np.int32),
     )
     words = np.array(["cheap", "best", "near"], dtype=object)
     scrubbed = scrub(release, words, find_cheap_best)
