@@ -153,6 +153,12 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         help="strict: every published row is shared by k people (default); terms: every word is; "
         "paper: the paper's redaction, no k-anonymity",
     )
+    people.add_argument(
+        "--time",
+        metavar=_choice("time"),
+        help="finest time that is ever published, by any row (month); a finer one makes it easier "
+        "to find somebody by queries planted in the log",
+    )
     people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
     people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     add_reading_options(parser)

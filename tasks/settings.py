@@ -10,13 +10,14 @@ from typing import Any, get_args
 
 import platformdirs
 
-from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope
+from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope, Time
 from tasks.errors import UsageError
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "method": get_args(Method),
     "guarantee": get_args(Guarantee),
     "scope": get_args(Scope),
+    "time": get_args(Time),
     "ancestors": ("proper", "inclusive"),
     "distance": get_args(Distance),
     "format": ("auto", "aol", "csv", "tsv", "jsonl", "parquet"),
@@ -56,6 +57,7 @@ class Settings:
     method: Method = "adaptive"
     guarantee: Guarantee = "strict"
     scope: Scope = "sensitive"
+    time: Time = "month"
     threshold: float = 0.8
     ancestors: str = "proper"
     distance: Distance = "jaccard"

@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.core.choices import Time
+
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -233,6 +235,12 @@ TOO_FEW, IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE, SCRUBBED, TOO_UNIFORM = rang
 
 TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
 """How finely a time is published."""
+PRECISIONS: Final[dict[Time, int]] = {
+    "none": TIME_NONE,
+    "month": TIME_MONTH,
+    "day": TIME_DAY,
+    "hour": TIME_HOUR,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from tasks.core.append.assignment import Assignment
 from tasks.core.append.redaction import KAnonymous, redact_pool
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.records import Clusters, Longs, RecordTable, Release
+from tasks.core.records import PRECISIONS, Clusters, Longs, RecordTable, Release
 from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms
 from tasks.core.redaction.parts import (
     Part,
@@ -62,7 +62,8 @@ def redact(
 
 
 def redaction_fingerprint(job: Job) -> str:
-    decisive = (cluster_fingerprint(job), code_fingerprint(__name__), job.settings.guarantee)
+    settings, code = job.settings, code_fingerprint(__name__)
+    decisive = (cluster_fingerprint(job), code, settings.guarantee, settings.time)
     return job.fingerprint("redact", *decisive)
 
 
@@ -96,6 +97,7 @@ def _redacted(
         compared.value.distances,
         taxonomy,
         threshold=job.settings.threshold,
+        finest=PRECISIONS[job.settings.time],
     )
 
 
@@ -110,15 +112,18 @@ def _as_settled(job: Job, table: RecordTable, settlement: Assignment) -> Release
         inclusive=settings.inclusive,
         guarantee=guarantee,
         k=settings.k,
+        finest=PRECISIONS[settings.time],
     )
 
 
 def _by_terms(job: Job, table: RecordTable, clusters: Clusters) -> Release:
-    taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive
+    settings = job.settings
+    taxonomy, inclusive = wordnet(settings.store).taxonomy, settings.inclusive
     sets = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=inclusive)
-    return redact_by_terms(table, speaking, published, k=job.settings.k)
+    finest = PRECISIONS[settings.time]
+    return redact_by_terms(table, speaking, published, k=settings.k, finest=finest)
 
 
 def _strictly(job: Job, table: RecordTable, clusters: Clusters) -> Release:
@@ -136,6 +141,7 @@ def _strictly(job: Job, table: RecordTable, clusters: Clusters) -> Release:
             job.progress,
             k=settings.k,
             inclusive=settings.inclusive,
+            finest=PRECISIONS[settings.time],
         )
 
 
@@ -149,21 +155,22 @@ def redact_in_parts(
     *,
     k: int,
     inclusive: bool,
+    finest: int,
 ) -> Release:
     """What each record publishes, given the records of each part as `cut_into_parts` gives them."""
     taxonomy = resources.taxonomy
     lineage = lineage_of(table, clusters.labels, taxonomy, inclusive=inclusive)
     parts = (part_of(table, clusters.labels, own, lineage, taxonomy) for own in records_of_parts)
-    results = starmap(redact_part_strictly, ((resources, part, k) for part in parts))
+    results = starmap(redact_part_strictly, ((resources, part, k, finest) for part in parts))
     progress(0, len(table))
     redacted = list(counted(results, len(table), progress))
     left = left_by_parts(clusters, redacted)
-    alone = redact_without_cluster(table, left, taxonomy, k=k)
+    alone = redact_without_cluster(table, left, taxonomy, k=k, finest=finest)
     progress(len(table), len(table))
     return join(table, (left, alone), records_of_parts, redacted)
 
 
 @redacted_errors
-def redact_part_strictly(resources: Resources, part: Part, k: int) -> RedactedPart:
+def redact_part_strictly(resources: Resources, part: Part, k: int, finest: int) -> RedactedPart:
     """Redact a part, which holds numbers alone; runs in a worker."""
-    return redact_part(part, resources.taxonomy, k=k)
+    return redact_part(part, resources.taxonomy, k=k, finest=finest)

@@ -11,7 +11,7 @@ import pytest
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import wordnet
 from tasks.core.part_sizes import PartSizes
-from tasks.core.records import Release
+from tasks.core.records import PRECISIONS, Release
 from tasks.core.redaction.parts import cut_into_parts
 from tasks.core.redaction.scrubbing import scrub
 from tasks.phases.redact import RECORDS_PER_SECOND, redact_part_strictly, redact_records
@@ -54,8 +54,14 @@ def redacted(made: Made, executor: Executor, progress: Progress = silent) -> Rel
 def at_once(made: Made) -> Release:
     """The release of the log that was not cut, scrubbed as all are."""
     chosen = made.job.settings
-    taxonomy = wordnet(chosen.store).taxonomy
-    whole = as_a_whole(made.table, made.clustering.clusters, taxonomy, chosen.k, chosen.inclusive)
+    whole = as_a_whole(
+        made.table,
+        made.clustering.clusters,
+        wordnet(chosen.store).taxonomy,
+        chosen.k,
+        chosen.inclusive,
+        PRECISIONS[chosen.time],
+    )
     return scrub(whole, made.table.words, load_identifier_finder(Path(chosen.store)).find)
 
 

@@ -1,4 +1,4 @@
-"""Redaction record by record: what a form publishes in its cluster, its time cut to the day.
+"""Redaction record by record: what a form publishes in its cluster, its time a day or coarser.
 
 Guarantee `terms`: every published word is used by k people. All records of a cluster publish the
 same concepts, as in strict mode, but a word stays wherever k people use it. More text survives;
@@ -46,17 +46,24 @@ from tasks.core.taxonomy import Taxonomy
 
 
 def publish_each(
-    table: RecordTable, clusters: Clusters, rows_of: Callable[[Ints, Ints], tuple[Ragged, Ragged]]
+    table: RecordTable,
+    clusters: Clusters,
+    rows_of: Callable[[Ints, Ints], tuple[Ragged, Ragged]],
+    *,
+    finest: int = TIME_DAY,
 ) -> Release:
     """Publish every record that is not suppressed and of which something is left.
 
     Args:
         rows_of: terms and concepts of forms[i] in clusters[i] (-1: a form without attributes).
+        finest: the finest precision of time that may be published; no hour is published in any
+            case, for no people share these times.
     """
     records = np.flatnonzero(~clusters.suppressed)
-    days = cut_times(table.times[records], TIME_DAY)
-    first, variant_of = group_by(table.form_of[records], clusters.labels[records], days)
-    labels, times = clusters.labels[records[first]], days[first]
+    precision = min(finest, TIME_DAY)
+    cut = cut_times(table.times[records], precision)
+    first, variant_of = group_by(table.form_of[records], clusters.labels[records], cut)
+    labels, times = clusters.labels[records[first]], cut[first]
     terms, concepts = rows_of(table.form_of[records[first]], labels)
     kept = np.diff(terms[0]) > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
@@ -71,14 +78,19 @@ def publish_each(
         concept_offsets=concept_offsets,
         concepts=concepts[1][places],
         times=times[kept],
-        precisions=np.where(times[kept] == NO_TIME, TIME_NONE, TIME_DAY).astype(np.int32),
+        precisions=np.where(times[kept] == NO_TIME, TIME_NONE, precision).astype(np.int32),
         clusters=labels[kept],
         reasons=too_few_unless_published(class_of),
     )
 
 
 def redact_by_terms(
-    table: RecordTable, clusters: Clusters, published: PublishedSets, *, k: int
+    table: RecordTable,
+    clusters: Clusters,
+    published: PublishedSets,
+    *,
+    k: int,
+    finest: int = TIME_DAY,
 ) -> Release:
     """Publish every record that is not suppressed with its words of at least k people."""
     shared = shared_words(table, ~clusters.suppressed, k=k)
@@ -86,7 +98,7 @@ def redact_by_terms(
     def rows_of(forms: Ints, labels: Ints) -> tuple[Ragged, Ragged]:
         return _shared_terms(table, forms, labels, shared, published), published.concepts(labels)
 
-    return publish_each(table, clusters, rows_of)
+    return publish_each(table, clusters, rows_of, finest=finest)
 
 
 def shared_words(table: RecordTable, chosen: Flags, *, k: int) -> Flags:
@@ -140,6 +152,7 @@ def redact_as_printed(
     taxonomy: Taxonomy,
     *,
     threshold: float,
+    finest: int = TIME_DAY,
 ) -> Release:
     """Publish every record that is not suppressed, its attributes replaced in place."""
     known: dict[tuple[int, int], Ints] = {}
@@ -160,7 +173,7 @@ def redact_as_printed(
         ]
         return ragged_of(terms), ragged_of([np.unique(row) for row in sets])
 
-    return publish_each(table, clusters, rows_of)
+    return publish_each(table, clusters, rows_of, finest=finest)
 
 
 def _printed_terms(table: RecordTable, form: int, published: Ints) -> list[int]:

@@ -169,14 +169,14 @@ def _ranks(values: Ints, among: Ints, held: Flags) -> Ints:
     return np.where(held, np.searchsorted(among, values), -1).astype(np.int32)
 
 
-def redact_part(part: Part, taxonomy: Taxonomy, *, k: int) -> RedactedPart:
+def redact_part(part: Part, taxonomy: Taxonomy, *, k: int, finest: int = TIME_HOUR) -> RedactedPart:
     """Redact the clusters that publish concepts."""
     found = generalise_along(part.lineage, members_of(part.table, part.labels), taxonomy)
     speaking, rows = dissolve_bare(_clusters(part.labels, len(found)), found)
     inclusive = part.lineage.inclusive
     published = place_attributes(part.table, speaking, rows, taxonomy, inclusive=inclusive)
     chosen = replace(speaking, suppressed=speaking.labels == NO_CLUSTER)
-    release = redact_strictly(part.table, chosen, published, k=k)
+    release = redact_strictly(part.table, chosen, published, k=k, finest=finest)
     return RedactedPart(release, np.array([len(row) > 0 for row in found], dtype=np.bool_))
 
 
@@ -187,13 +187,13 @@ def _clusters(labels: Ints, count: int) -> Clusters:
 
 
 def redact_without_cluster(
-    table: RecordTable, records: Longs, taxonomy: Taxonomy, *, k: int
+    table: RecordTable, records: Longs, taxonomy: Taxonomy, *, k: int, finest: int = TIME_HOUR
 ) -> Release:
     """The release of records that publish no concept, in the numbers of their own part."""
     own = narrowed(table, records)
     clusters = _clusters(np.full(len(records), NO_CLUSTER, dtype=np.int32), 0)
     published = place_attributes(own, clusters, [], taxonomy, inclusive=False)
-    return redact_strictly(own, clusters, published, k=k)
+    return redact_strictly(own, clusters, published, k=k, finest=finest)
 
 
 def left_by_parts(clusters: Clusters, redacted: Sequence[RedactedPart]) -> Longs:

@@ -6,8 +6,9 @@ node). What falls short of k people goes back up, where other words are tried, a
 with fewer words. So the least shared words go first, and every class of records that ends up
 with the same words holds at least k people.
 
-Times: records of a class of shared words are split by the hour, what is left by the day, then by
-the month, as long as k people share the time; the rest publishes none. All classes are cut at once.
+Times: records of a class of shared words are split by the finest time that may be published (hour,
+day or month), what is left by the next, as long as k people share the time; the rest publishes
+none. All classes are cut at once.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ import numpy as np
 from tasks.core.arrays import group_by, people_per_label, split_ragged
 from tasks.core.records import (
     NO_TIME,
-    TIME_DAY,
     TIME_HOUR,
-    TIME_MONTH,
     TIME_NONE,
     Flags,
     Ints,
@@ -221,24 +220,28 @@ class TimedRows:
         return len(self.classes)
 
 
-def share_times(class_of: Longs, users: Ints, times: Longs, *, k: int) -> TimedRows:
+def share_times(
+    class_of: Longs, users: Ints, times: Longs, *, k: int, finest: int = TIME_HOUR
+) -> TimedRows:
     """Cut the times of records as little as it takes for every row to hold k people.
 
     Args:
         class_of: class of shared words of each record, each of at least k people; -1: none.
+        finest: the finest precision that any row may have.
     """
-    return _absorb_into_timeless(
-        _in_order(_cut_as_little_as_needed(class_of, users, times, k=k)), users, k=k
-    )
+    rows = _cut_as_little_as_needed(class_of, users, times, k=k, finest=finest)
+    return _absorb_into_timeless(_in_order(rows), users, k=k)
 
 
-def _cut_as_little_as_needed(class_of: Longs, users: Ints, times: Longs, *, k: int) -> TimedRows:
+def _cut_as_little_as_needed(
+    class_of: Longs, users: Ints, times: Longs, *, k: int, finest: int
+) -> TimedRows:
     """Rows of k people with a time; all that is left of a class is its row without one."""
     row_of = np.full(len(class_of), -1, dtype=np.int64)
     waiting = np.flatnonzero(class_of >= 0)
     found: list[tuple[Longs, Longs, Ints]] = []
     count = 0
-    for precision in (TIME_HOUR, TIME_DAY, TIME_MONTH, TIME_NONE):
+    for precision in range(finest, TIME_NONE - 1, -1):
         cut = cut_times(times[waiting], precision)
         first, group_of = group_by(class_of[waiting], cut)
         people = people_per_label(group_of, users[waiting], len(first))

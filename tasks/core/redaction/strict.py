@@ -4,7 +4,7 @@ What is promised: docs/guarantee.md#strict.
 
 All records of a cluster publish the same concepts. Around them a word or a time stays only where
 the whole row, all its columns, stays shared: words are decided before times, the least shared go
-first; a time is cut from the hour to the day to the month to nothing.
+first; a time is cut from the finest allowed to the month to nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from tasks.core.arrays import group_by, ragged_of, take_ragged
 from tasks.core.records import (
+    TIME_HOUR,
     WORD,
     Clusters,
     Ints,
@@ -53,11 +54,20 @@ class WordClasses:
 
 
 def redact_strictly(
-    table: RecordTable, clusters: Clusters, published: PublishedSets, *, k: int
+    table: RecordTable,
+    clusters: Clusters,
+    published: PublishedSets,
+    *,
+    k: int,
+    finest: int = TIME_HOUR,
 ) -> Release:
-    """Publish classes of at least k people; what cannot be shared is suppressed."""
+    """Publish classes of at least k people; what cannot be shared is suppressed.
+
+    Args:
+        finest: the finest precision of time that any row may have.
+    """
     classes = _share_all_words(table, clusters, k=k)
-    rows = share_times(classes.class_of, table.users, table.times, k=k)
+    rows = share_times(classes.class_of, table.users, table.times, k=k, finest=finest)
     return _assemble(table, classes, rows, published)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import Lineage, members_of
-from tasks.core.records import NO_TIME, WORD, Clusters, RecordTable, Release
+from tasks.core.records import NO_TIME, TIME_HOUR, WORD, Clusters, RecordTable, Release
 from tasks.core.redaction import parts
 from tasks.core.redaction.parts import narrowed, words_said
 from tasks.core.redaction.published import dissolve_bare, place_attributes
@@ -23,13 +23,18 @@ Row = tuple[int, list[int], list[str], int]
 
 
 def as_a_whole(
-    table: RecordTable, clusters: Clusters, taxonomy: Taxonomy, k: int, inclusive: bool
+    table: RecordTable,
+    clusters: Clusters,
+    taxonomy: Taxonomy,
+    k: int,
+    inclusive: bool,
+    finest: int = TIME_HOUR,
 ) -> Release:
     """The redaction of all clusters at once."""
     sets = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
     speaking, rows = dissolve_bare(clusters, sets)
     published = place_attributes(table, speaking, rows, taxonomy, inclusive=inclusive)
-    return redact_strictly(table, speaking, published, k=k)
+    return redact_strictly(table, speaking, published, k=k, finest=finest)
 
 
 def in_parts(

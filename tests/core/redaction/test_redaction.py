@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +18,17 @@ from tasks.core.clustering.problem import Problem, clusters_of, problem_of
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
 from tasks.core.measures.risk import linkage_risk
-from tasks.core.records import NO_TIME, WORD, Clusters, Ints, RecordTable, Release, cut_times
+from tasks.core.records import (
+    NO_TIME,
+    PRECISIONS,
+    TIME_DAY,
+    WORD,
+    Clusters,
+    Ints,
+    RecordTable,
+    Release,
+    cut_times,
+)
 from tasks.core.redaction.by_record import redact_by_terms
 from tasks.core.redaction.published import dissolve_bare, place_attributes
 from tasks.core.redaction.scrubbing import scrub
@@ -240,6 +252,20 @@ def test_nobody_in_a_cluster_is_left_behind_for_their_words() -> None:
     _, release = redacted(taxonomy, table, mdav_labels, 3, redact_strictly)
     assert release.published.all()
     assert release.terms.tolist() == [-1 - 1]
+
+
+@pytest.mark.parametrize("redaction", [redact_strictly, redact_by_terms])
+@pytest.mark.parametrize("finest", PRECISIONS.values())
+def test_no_time_is_finer_than_the_finest_allowed(
+    finest: int, redaction: Callable[..., Release]
+) -> None:
+    """All typed it within one hour, so that nothing else cuts the time."""
+    taxonomy = one_concept()
+    table = table_of(taxonomy, [(user, [1], [], 500 * HOUR + user) for user in range(3)])
+    _, release = redacted(taxonomy, table, mdav_labels, 3, partial(redaction, finest=finest))
+    precision = finest if redaction is redact_strictly else min(finest, TIME_DAY)
+    assert set(release.precisions.tolist()) == {precision}
+    assert set(release.times.tolist()) == {cut_times(table.times[:1], precision).item()}
 
 
 def test_times_are_cut_no_further_than_needed() -> None:
