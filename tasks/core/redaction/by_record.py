@@ -13,6 +13,7 @@ k-anonymity, as the paper's §5 says.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,28 +52,24 @@ NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 def publish_each(
     table: RecordTable,
-    labels: Ints,
-    chosen: Flags,
+    clusters: Clusters,
     rows_of: Callable[[Ints, Ints], tuple[Ragged, Ragged]],
-    clusters: Ints,
     *,
-    finest: int,
+    finest: int = TIME_DAY,
 ) -> Release:
-    """Publish the chosen records of which something is left.
+    """Publish every record that is not suppressed and of which something is left.
 
     Args:
-        labels: of each record, or -1.
-        rows_of: terms and concepts of forms[i] with labels[i].
-        clusters: cluster of each label.
+        rows_of: terms and concepts of forms[i] in clusters[i] (-1: a form without attributes).
         finest: the finest precision of time that may be published; no hour is published in any
             case, for no people share these times.
     """
-    records = np.flatnonzero(chosen)
+    records = np.flatnonzero(~clusters.suppressed)
     precision = min(finest, TIME_DAY)
     cut = cut_times(table.times[records], precision)
-    first, variant_of = group_by(table.form_of[records], labels[records], cut)
-    own, times = labels[records[first]], cut[first]
-    terms, concepts = rows_of(table.form_of[records[first]], own)
+    first, variant_of = group_by(table.form_of[records], clusters.labels[records], cut)
+    labels, times = clusters.labels[records[first]], cut[first]
+    terms, concepts = rows_of(table.form_of[records[first]], labels)
     kept = np.diff(terms[0]) > 0
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     class_of = np.full(len(table), -1, dtype=np.int32)
@@ -87,7 +84,7 @@ def publish_each(
         concepts=concepts[1][places],
         times=times[kept],
         precisions=np.where(times[kept] == NO_TIME, TIME_NONE, precision).astype(np.int32),
-        clusters=np.append(clusters, np.int32(-1))[own[kept]],
+        clusters=labels[kept],
         reasons=too_few_unless_published(class_of),
     )
 
@@ -117,7 +114,9 @@ def redact_by_terms(
             strict.concepts[places],
         )
 
-    return publish_each(table, strict.class_of, told, rows_of, strict.clusters, finest=finest)
+    nobody = np.zeros(0, dtype=np.int32)
+    release = publish_each(table, Clusters(strict.class_of, ~told, nobody), rows_of, finest=finest)
+    return replace(release, clusters=np.append(strict.clusters, np.int32(-1))[release.clusters])
 
 
 def _words_of_forms(table: RecordTable, *, attributes: bool) -> Ragged:
@@ -233,9 +232,7 @@ def redact_as_printed(
         ]
         return ragged_of(terms), ragged_of([np.unique(row) for row in sets])
 
-    numbers = np.arange(clusters.count, dtype=np.int32)
-    chosen = ~clusters.suppressed
-    return publish_each(table, clusters.labels, chosen, rows_of, numbers, finest=finest)
+    return publish_each(table, clusters, rows_of, finest=finest)
 
 
 def _printed_terms(table: RecordTable, form: int, published: Ints) -> list[int]:
