@@ -1,4 +1,4 @@
-"""Phase 6, measure: what a release costs and what risk is left (paper §4.1, Eq. 10–13, and beyond).
+"""Phase 6, measure: what a release keeps, whether it is true, and its risk (paper §4.1 and beyond).
 
 In: everything so far. Out: `Measures`, the figures of `measures.json`. What takes long is cut into
 parts by the data alone, and their results are added up in order, so that the figures are the same
@@ -17,6 +17,7 @@ import numpy as np
 from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
 from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
 from tasks.core.measures.counts import cluster_sizes, count_release, distributions
+from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import (
     PERMUTATIONS,
@@ -27,7 +28,7 @@ from tasks.core.measures.random_clusters import (
 )
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.part_sizes import PART_SIZES
-from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
+from tasks.core.records import PRECISIONS, Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.starmap import Starmap, serial
@@ -40,7 +41,13 @@ from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
-from tasks.schema import InformationLossSection, Measures, RandomClusters
+from tasks.schema import (
+    InformationLossSection,
+    InformationSection,
+    Measures,
+    RandomClusters,
+    TruthSection,
+)
 from tasks.settings import Settings
 from tasks.version import VERSION
 
@@ -62,7 +69,7 @@ def measure(
             job, log.value, table.value, compared.value, clustering.value.clusters, release.value
         ),
         Nothing() if job.appended_to else Whole(job.store, cast("type[Measures]", dict)),
-        lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
+        lambda measures: f"{measures['information']['kept_percent']:.1f} % of the information kept",
     )
 
 
@@ -97,6 +104,8 @@ def measure_release(
             "python": platform.python_version(),
         },
         **count_release(log, table, clusters, release),
+        "information": _information(settings, table, release),
+        "truth": _truth(settings, table, release),
         "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
         "information_loss": loss,
         "risk": {
@@ -112,6 +121,24 @@ def measure_release(
             "random_clusters": random_clusters,
         },
     }
+
+
+def _information(settings: Settings, table: RecordTable, release: Release) -> InformationSection:
+    taxonomy, topics = wordnet(settings.store).taxonomy, topic_map(settings.store, settings.topics)
+    finest = PRECISIONS[settings.time]
+    found = information_kept(table, release, taxonomy, topics, finest=finest)
+    return {
+        "kept_percent": found.kept_percent,
+        "words_percent": found.words_percent,
+        "concepts_percent": found.concepts_percent,
+        "time_percent": found.time_percent,
+        "by_topic": found.by_topic,
+    }
+
+
+def _truth(settings: Settings, table: RecordTable, release: Release) -> TruthSection:
+    found = truth_of(table, release, wordnet(settings.store).taxonomy)
+    return {"concepts_true": found.concepts_true, "rows_true": found.rows_true}
 
 
 def _parts_foreseen(job: Job, table: RecordTable) -> int:
