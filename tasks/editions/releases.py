@@ -181,7 +181,7 @@ def intersection(made: MadeRelease, earlier: Sequence[Path], now: Path) -> dict[
     """What somebody learns who still holds the earlier edition."""
     store = made.job.store.folder
     tables = [provenance.load(store, file) for file in (*earlier, now)]
-    users = [own for own, _, _ in provenance.numbered_people(tables)]
+    users = [behind.users for behind in provenance.numbered_people(tables)]
     before = _published(earlier, tables[:-1], users[:-1])
     after = _published([now], tables[-1:], users[-1:])
     return dict(intersection_risk(before, after, k=made.job.settings.k)._asdict())

@@ -21,12 +21,13 @@ from tasks.core.detection.readings import Readings, normalise
 from tasks.core.detection.topics import map_topics
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
+from tasks.core.mentions import mentions_of
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, RecordTable, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.verification.evidence import Promise, ReadBack
+from tasks.core.verification.evidence import Behind, Knowledge, Promise, ReadBack
 from tasks.core.verification.union import union_faults, union_promise
 from tasks.synthetic.log import synthetic_log
 from tasks.synthetic.vocabulary import load_vocabulary
@@ -137,24 +138,24 @@ class Edition:
             guarantee=self.guarantee,
             k=self.k,
             l=self.l,
+            time="month",
             read=len(table),
             rejected=0,
             withheld=len(table) - len(records),
             published=len(records),
         )
         rows = [texts[release.class_of[record]] for record in records]
-        users, sets = table.users[records], table.set_of[records]
-        self.releases.append(ReadBack(COLUMNS, rows, users, sets, promise))
+        behind = Behind(
+            table.users[records],
+            table.set_of[records],
+            *mentions_of(table, np.array(records, dtype=np.int64)),
+        )
+        self.releases.append(ReadBack(COLUMNS, rows, behind, promise))
         return np.array(records, dtype=np.int64)
 
     def faults(self) -> list[str]:
         """What the verifier says of all releases so far."""
-        taxonomy = self.log.taxonomy
-        words = dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
         promise = union_promise([release.promise for release in self.releases])
-        return union_faults(
-            self.releases,
-            promise,
-            plain_words=words.get,
-            find_identifiers=load_identifier_finder().find,
-        )
+        find = load_identifier_finder().find
+        knowledge = Knowledge(self.log.taxonomy, find, stop_words())
+        return union_faults(self.releases, promise, knowledge)

@@ -57,7 +57,7 @@ def clusters_of(release: ReadBack) -> set[str]:
 def as_records(edition: Edition, number: int) -> PublishedRecords:
     release = edition.releases[number]
     classes = classify(release.rows)[1].astype(np.int32)
-    return PublishedRecords(edition.rows[number], classes, release.users)
+    return PublishedRecords(edition.rows[number], classes, release.behind.users)
 
 
 def test_two_editions_of_the_same_records_can_be_intersected(log: Log) -> None:
