@@ -85,7 +85,7 @@ class Distributions(TypedDict):
 
 
 class FigureSection(Distributions):
-    """The same with what random clusters would cost."""
+    """The same with what random groups would keep."""
 
     random_clusters: RandomClusters
 

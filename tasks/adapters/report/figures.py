@@ -181,39 +181,42 @@ def _risk(expected: float, worst: float) -> str:
 
 def random_clusters(measures: FinalMeasures) -> Figure:
     found = measures["figures"]["random_clusters"]
-    losses = found["random_percent"]
-    title = "Information loss against random clusters"
-    if not losses:
-        return _bars("random", title, "", [], LOST)
-    spread = min(losses), max(losses)
+    random = found["random_percent"]
+    title = "Information kept against random groups"
+    if not random:
+        return _bars("random", title, "", [], KEPT)
+    spread = min(random), max(random)
     bars = [
-        Bar("these clusters", found["own_percent"]),
-        Bar("random clusters of the same sizes", fmean(losses), "before", spread),
+        Bar("people as they stand together", found["own_percent"]),
+        Bar("random groups of the same sizes", fmean(random), "before", spread),
     ]
-    return _bars("random", title, _against_random(measures), bars, LOST)
+    return _bars("random", title, _against_random(measures), bars, KEPT)
 
 
 def _against_random(measures: FinalMeasures) -> str:
     found, loss = measures["figures"]["random_clusters"], measures["information_loss"]
-    losses = found["random_percent"]
+    random = found["random_percent"]
     says = (
-        f"A loss proves little by itself: so {len(losses)} times the records trade places at "
-        "random while the clusters keep their sizes (the paper’s Figure 6). Each cluster publishes "
-        "the one set that costs it least. The bar is the mean, the whisker runs from "
-        f"{percent(min(losses))} to {percent(max(losses))}. {_of_what(found)}"
+        f"A figure proves little by itself: so {len(random)} times the published records trade "
+        "places at random while the groups that share a row keep their sizes (after the paper’s "
+        "Figure 6). Each group tells all that is true of everybody in it. The bar is the mean, the "
+        f"whisker runs from {percent(min(random))} to {percent(max(random))}. {_of_what(found)}"
     )
     if measures["settings"]["guarantee"] != "paper":
         return says
     printed = percent(loss["symmetric_percent"])
-    return f"{says} Redacted as printed, not by clusters’ sets, this release loses {printed}."
+    return (
+        f"{says} Redacted as printed, not by what a group has in common, this release loses "
+        f"{printed} by the paper’s measure."
+    )
 
 
 def _of_what(found: RandomClusters) -> str:
     if found["records"] == found["of_records"]:
-        return f"Measured on all {count(found['records'])} records in clusters."
+        return f"Measured on all {count(found['records'])} published records."
     return (
         f"Measured on a random sample: {count(found['records'])} of {count(found['of_records'])} "
-        f"records, in {count(found['clusters'])} clusters."
+        f"records, in {count(found['clusters'])} groups."
     )
 
 
