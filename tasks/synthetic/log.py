@@ -48,16 +48,16 @@ MOST_ACTIVE: Final = 300
 CLICKED: Final = 0.45
 MISSPELT: Final = 0.07
 KNOWN_HOME: Final = 0.6
-SAME_AGAIN: Final = 0.14
+SAME_AGAIN: Final = 0.09
 """The next row of a session is the same query: another result was clicked."""
-REWORDED: Final = 0.25
-SAME_TOPIC: Final = 0.2
-OF_HABIT: Final = 0.3
-SETTLED: Final = 30
+REWORDED: Final = 0.18
+SAME_TOPIC: Final = 0.15
+OF_HABIT: Final = 0.55
+SETTLED: Final = 90
 """The more people have asked, the more of it they ask again: at most a share of OF_HABIT, half of
 that after so many queries."""
-OF_CONCERN: Final = 0.3
-USUAL: Final = 0.5
+OF_CONCERN: Final = 0.2
+USUAL: Final = 0.25
 RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
 """Results on the first page by place, and seldom those of the next three pages."""
 
@@ -243,7 +243,7 @@ def _fresh(world: World, searcher: Searcher) -> Query:
     dice = world.dice
     history = searcher.history
     if dice.chance(OF_HABIT * len(history) / (len(history) + SETTLED)):
-        return history[int(len(history) * dice.uniform() * dice.uniform() * dice.uniform())]
+        return history[int(len(history) * dice.uniform() * dice.uniform() * dice.uniform() * dice.uniform() * dice.uniform())]
     return dice.pick(INTENTIONS)(world, searcher)
 
 
@@ -301,18 +301,19 @@ def _identifier(world: World, searcher: Searcher) -> Query:
 
 Intention = Callable[[World, Searcher], Query]
 SHARES: Final[Mapping[Intention, float]] = {
-    _of_interest: 0.26,
-    _of_passing_interest: 0.10,
-    _common: 0.075,
-    _form("navigation"): 0.11,
-    _form("local"): 0.08,
-    _form("product"): 0.08,
-    _form("show"): 0.09,
-    _form("question"): 0.05,
-    _form("daily"): 0.09,
+    _of_interest: 0.19,
+    _of_passing_interest: 0.08,
+    _common: 0.165,
+    _form("bare"): 0.17,
+    _form("navigation"): 0.13,
+    _form("local"): 0.06,
+    _form("product"): 0.06,
+    _form("show"): 0.08,
+    _form("question"): 0.045,
+    _form("daily"): 0.05,
     _form("wish"): 0.02,
     _person: 0.05,
-    _address: 0.02,
+    _address: 0.040,
     _identifier: 0.006,
 }
 INTENTIONS: Final = weighted(tuple(SHARES), tuple(SHARES.values()))

@@ -18,7 +18,7 @@ CHOICE: Final = re.compile(r"\{([^{}]+)\}")
 STEM: Final = "@"
 """What the form of a town's name holds in place of its made-up part."""
 
-KNOWN_BRAND: Final = 0.45
+KNOWN_BRAND: Final = 0.6
 KNOWN_TOWN: Final = 0.55
 OWN_TOWN: Final = 0.4
 YEARS: Final = weighted(range(2006, 1939, -1), [1.0 / (age + 2) for age in range(67)])
@@ -87,10 +87,17 @@ def _last(writer: Writer) -> str:
 
 
 def _brand(writer: Writer) -> str:
-    """A brand that everybody knows, or one that nobody does."""
-    if writer.dice.chance(KNOWN_BRAND):
-        return writer.query("known_brand")
+    """A brand that nobody knows."""
     return _syllables(writer, "brand")
+
+
+def _brand_of(trade: str) -> Callable[[Writer], str]:
+    """A brand that everybody knows for a kind of goods, or one that nobody does."""
+
+    def made(writer: Writer) -> str:
+        return writer.query(trade) if writer.dice.chance(KNOWN_BRAND) else _brand(writer)
+
+    return made
 
 
 def _place_word(writer: Writer) -> str:
@@ -170,6 +177,9 @@ MAKERS: Final[Mapping[str, Callable[[Writer], str]]] = {
     "first": _first,
     "last": _last,
     "brand": _brand,
+    "brand_of_gadgets": _brand_of("gadget_brand"),
+    "brand_of_machines": _brand_of("machine_brand"),
+    "brand_of_clothes": _brand_of("fashion_brand"),
     "place_word": _place_word,
     "town": _town,
     "state": _state,

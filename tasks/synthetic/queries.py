@@ -92,10 +92,10 @@ class Phrasing(Enum):
     AT_A_PLACE = 4
 
 
-PHRASINGS: Final = weighted(tuple(Phrasing), (0.20, 0.46, 0.10, 0.12, 0.12))
+PHRASINGS: Final = weighted(tuple(Phrasing), (0.34, 0.40, 0.08, 0.09, 0.09))
 ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
-WITH_ENDING: Final = 0.16
+WITH_ENDING: Final = 0.12
 READY_MADE: Final = 0.05
 FREQUENT_TERM: Final = 0.4
 

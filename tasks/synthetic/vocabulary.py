@@ -27,8 +27,11 @@ TAIL: Final = DATA / "vocabulary_tail.tsv"
 NAMES_PER_LIST: Final = 20_000
 """The commonest last names of the census's 88,799: the others would only delay the start."""
 
-RAREST: Final = 0.0005
+RAREST: Final = 0.002
 """Per cent who bear a name that the census, with three decimals, gives as borne by 0.000."""
+
+SHIFT: Final = 12.0
+"""Of Zipf-Mandelbrot's law for hand-made lists: the first of them are not much commoner."""
 
 Tables = dict[str, Any]
 Tail = dict[str, list[tuple[str, int]]]
@@ -100,7 +103,7 @@ def entries(text: str) -> list[str]:
 
 
 def _ranked(text: str) -> Weighted[str]:
-    return zipf(entries(text), shift=2.0)
+    return zipf(entries(text), shift=SHIFT)
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
