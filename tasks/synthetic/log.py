@@ -9,7 +9,7 @@ errors; direct identifiers now and then. What is not: any query of any real pers
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -46,16 +46,18 @@ MOST_ACTIVE: Final = 300
 """How many times as active as the least active person the most active may be."""
 
 CLICKED: Final = 0.45
-MISSPELT: Final = 0.07
-KNOWN_HOME: Final = 0.6
+MISSPELT: Final = 0.055
+KNOWN_HOME: Final = 0.45
 SAME_AGAIN: Final = 0.09
 """The next row of a session is the same query: another result was clicked."""
-REWORDED: Final = 0.18
-SAME_TOPIC: Final = 0.15
+REWORDED: Final = 0.12
+SAME_TOPIC: Final = 0.12
 OF_HABIT: Final = 0.55
 SETTLED: Final = 90
 """The more people have asked, the more of it they ask again: at most a share of OF_HABIT, half of
 that after so many queries."""
+SELDOM_AGAIN: Final = (Kind.FORM, Kind.PERSON, Kind.SITE)
+"""What is asked for once and found is not a habit."""
 OF_CONCERN: Final = 0.2
 USUAL: Final = 0.25
 RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
@@ -240,11 +242,17 @@ def _next(world: World, searcher: Searcher, query: Query) -> Query:
 
 def _fresh(world: World, searcher: Searcher) -> Query:
     """A new intention, or one the person has had before (the oldest habits most often)."""
-    dice = world.dice
-    history = searcher.history
-    if dice.chance(OF_HABIT * len(history) / (len(history) + SETTLED)):
-        return history[int(len(history) * dice.uniform() * dice.uniform() * dice.uniform() * dice.uniform() * dice.uniform())]
+    dice, asked = world.dice, len(searcher.history)
+    if dice.chance(OF_HABIT * asked / (asked + SETTLED)):
+        habit = _habit(dice, searcher.history)
+        return _habit(dice, searcher.history) if habit.kind in SELDOM_AGAIN else habit
     return dice.pick(INTENTIONS)(world, searcher)
+
+
+def _habit(dice: Dice, history: Sequence[Query]) -> Query:
+    """One of a person's queries: few of the oldest again and again."""
+    place = len(history) * dice.uniform() * dice.uniform() * dice.uniform()
+    return history[int(place * dice.uniform())]
 
 
 def _of_interest(world: World, searcher: Searcher) -> Query:
@@ -301,10 +309,10 @@ def _identifier(world: World, searcher: Searcher) -> Query:
 
 Intention = Callable[[World, Searcher], Query]
 SHARES: Final[Mapping[Intention, float]] = {
-    _of_interest: 0.19,
-    _of_passing_interest: 0.08,
-    _common: 0.165,
-    _form("bare"): 0.17,
+    _of_interest: 0.24,
+    _of_passing_interest: 0.10,
+    _common: 0.14,
+    _form("bare"): 0.19,
     _form("navigation"): 0.13,
     _form("local"): 0.06,
     _form("product"): 0.06,
@@ -313,7 +321,7 @@ SHARES: Final[Mapping[Intention, float]] = {
     _form("daily"): 0.05,
     _form("wish"): 0.02,
     _person: 0.05,
-    _address: 0.040,
+    _address: 0.036,
     _identifier: 0.006,
 }
 INTENTIONS: Final = weighted(tuple(SHARES), tuple(SHARES.values()))

@@ -19,8 +19,8 @@ STEM: Final = "@"
 """What the form of a town's name holds in place of its made-up part."""
 
 KNOWN_BRAND: Final = 0.6
-KNOWN_TOWN: Final = 0.55
-OWN_TOWN: Final = 0.4
+KNOWN_TOWN: Final = 0.355
+OWN_TOWN: Final = 0.35
 YEARS: Final = weighted(range(2006, 1939, -1), [1.0 / (age + 2) for age in range(67)])
 RECENT: Final = weighted(("2006", "2005", "2007", "2004"), (8, 2, 1, 1))
 

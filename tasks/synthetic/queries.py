@@ -97,7 +97,7 @@ ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
 WITH_ENDING: Final = 0.12
 READY_MADE: Final = 0.05
-FREQUENT_TERM: Final = 0.4
+FREQUENT_TERM: Final = 0.3
 
 
 def topic_query(writer: Writer, words: Vocabulary, topic: Topic, term: str) -> Query:
