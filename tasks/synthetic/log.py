@@ -46,19 +46,19 @@ MOST_ACTIVE: Final = 300
 """How many times as active as the least active person the most active may be."""
 
 CLICKED: Final = 0.45
-MISSPELT: Final = 0.055
+MISSPELT: Final = 0.05
 KNOWN_HOME: Final = 0.45
 SAME_AGAIN: Final = 0.09
 """The next row of a session is the same query: another result was clicked."""
-REWORDED: Final = 0.12
-SAME_TOPIC: Final = 0.12
-OF_HABIT: Final = 0.55
+REWORDED: Final = 0.1
+SAME_TOPIC: Final = 0.14
+OF_HABIT: Final = 0.53
 SETTLED: Final = 90
 """The more people have asked, the more of it they ask again: at most a share of OF_HABIT, half of
 that after so many queries."""
 SELDOM_AGAIN: Final = (Kind.FORM, Kind.PERSON, Kind.SITE)
 """What is asked for once and found is not a habit."""
-OF_CONCERN: Final = 0.2
+OF_CONCERN: Final = 0.1
 USUAL: Final = 0.25
 RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
 """Results on the first page by place, and seldom those of the next three pages."""
@@ -244,15 +244,18 @@ def _fresh(world: World, searcher: Searcher) -> Query:
     """A new intention, or one the person has had before (the oldest habits most often)."""
     dice, asked = world.dice, len(searcher.history)
     if dice.chance(OF_HABIT * asked / (asked + SETTLED)):
-        habit = _habit(dice, searcher.history)
-        return _habit(dice, searcher.history) if habit.kind in SELDOM_AGAIN else habit
+        return _habit(dice, searcher.history)
     return dice.pick(INTENTIONS)(world, searcher)
 
 
 def _habit(dice: Dice, history: Sequence[Query]) -> Query:
     """One of a person's queries: few of the oldest again and again."""
-    place = len(history) * dice.uniform() * dice.uniform() * dice.uniform()
-    return history[int(place * dice.uniform())]
+    for _ in range(3):
+        place = len(history) * dice.uniform() * dice.uniform() * dice.uniform()
+        query = history[int(place * dice.uniform())]
+        if query.kind not in SELDOM_AGAIN:
+            break
+    return query
 
 
 def _of_interest(world: World, searcher: Searcher) -> Query:
@@ -309,19 +312,19 @@ def _identifier(world: World, searcher: Searcher) -> Query:
 
 Intention = Callable[[World, Searcher], Query]
 SHARES: Final[Mapping[Intention, float]] = {
-    _of_interest: 0.24,
-    _of_passing_interest: 0.10,
-    _common: 0.14,
-    _form("bare"): 0.19,
-    _form("navigation"): 0.13,
-    _form("local"): 0.06,
-    _form("product"): 0.06,
-    _form("show"): 0.08,
-    _form("question"): 0.045,
-    _form("daily"): 0.05,
-    _form("wish"): 0.02,
-    _person: 0.05,
-    _address: 0.036,
-    _identifier: 0.006,
+    _of_interest: 0.25,
+    _of_passing_interest: 0.09,
+    _common: 0.114,
+    _form("bare"): 0.175,
+    _form("navigation"): 0.10,
+    _form("local"): 0.07,
+    _form("product"): 0.035,
+    _form("show"): 0.05,
+    _form("question"): 0.028,
+    _form("daily"): 0.02,
+    _form("wish"): 0.012,
+    _person: 0.04,
+    _address: 0.041,
+    _identifier: 0.005,
 }
 INTENTIONS: Final = weighted(tuple(SHARES), tuple(SHARES.values()))

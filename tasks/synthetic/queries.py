@@ -92,10 +92,10 @@ class Phrasing(Enum):
     AT_A_PLACE = 4
 
 
-PHRASINGS: Final = weighted(tuple(Phrasing), (0.34, 0.40, 0.08, 0.09, 0.09))
+PHRASINGS: Final = weighted(tuple(Phrasing), (0.36, 0.32, 0.06, 0.13, 0.13))
 ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
-WITH_ENDING: Final = 0.12
+WITH_ENDING: Final = 0.14
 READY_MADE: Final = 0.05
 FREQUENT_TERM: Final = 0.3
 

@@ -24,13 +24,13 @@ TABLES: Final = DATA / "vocabulary.toml"
 PHRASES: Final = DATA / "phrases.toml"
 TAIL: Final = DATA / "vocabulary_tail.tsv"
 
-NAMES_PER_LIST: Final = 20_000
+NAMES_PER_LIST: Final = 8_000
 """The commonest last names of the census's 88,799: the others would only delay the start."""
 
-RAREST: Final = 0.004
+RAREST: Final = 0.01
 """Per cent who bear a name that the census, with three decimals, gives as borne by 0.000."""
 
-SHIFT: Final = 12.0
+SHIFT: Final = 25.0
 """Of Zipf-Mandelbrot's law for hand-made lists: the first of them are not much commoner."""
 
 Tables = dict[str, Any]
@@ -44,7 +44,7 @@ def load_vocabulary() -> Vocabulary:
     book = _address_book(tables["addresses"], places["towns"])
     return Vocabulary(
         topics=tuple(_topic(name, body, tail[name]) for name, body in tables["topic"].items()),
-        heads=zipf(_mixed(entries(navigation["sites"]), entries(general["heads"])), shift=1.6),
+        heads=zipf(_mixed(entries(navigation["sites"]), entries(general["heads"])), shift=1.1),
         patterns=_ranked(general["patterns"]),
         local_patterns=_ranked(general["local"]),
         person_patterns=_ranked(general["person_patterns"]),
