@@ -32,7 +32,7 @@ COMMON: Final = 13.0
 DAMPING: Final = 0.1
 """What a bit less adds to the weight's logarithm: at 1 words would be typed as often as they are
 written, but people search for the rare."""
-BITS_OF_A_JOINT: Final = 4.0
+BITS_OF_A_JOINT: Final = 6.0
 """A multi-word is rarer than its rarest part by so much."""
 
 UNFIT: Final = re.compile(

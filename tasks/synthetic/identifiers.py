@@ -33,7 +33,6 @@ class AddressBook:
     towns: Weighted[tuple[str, str]]
 
 
-
 def person(dice: Dice, book: AddressBook) -> str:
     """First and last name of a private person who does not exist."""
     return f"{dice.pick(book.first_names)} {dice.pick(book.last_names)}"

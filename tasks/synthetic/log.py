@@ -42,24 +42,24 @@ LAST_START: Final = DAYS * 86_400 - 2 * 3_600
 """Sessions start two hours before the end at the latest: none lasts that long."""
 
 LARGEST_ID: Final = 25_000_000
-MOST_ACTIVE: Final = 300
+MOST_ACTIVE: Final = 200
 """How many times as active as the least active person the most active may be."""
 
 CLICKED: Final = 0.45
-MISSPELT: Final = 0.05
+MISSPELT: Final = 0.04
 KNOWN_HOME: Final = 0.45
-SAME_AGAIN: Final = 0.09
+SAME_AGAIN: Final = 0.1
 """The next row of a session is the same query: another result was clicked."""
 REWORDED: Final = 0.1
 SAME_TOPIC: Final = 0.14
-OF_HABIT: Final = 0.53
-SETTLED: Final = 90
+OF_HABIT: Final = 0.55
+SETTLED: Final = 80
 """The more people have asked, the more of it they ask again: at most a share of OF_HABIT, half of
 that after so many queries."""
 SELDOM_AGAIN: Final = (Kind.FORM, Kind.PERSON, Kind.SITE)
 """What is asked for once and found is not a habit."""
 OF_CONCERN: Final = 0.1
-USUAL: Final = 0.25
+USUAL: Final = 0.1
 RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
 """Results on the first page by place, and seldom those of the next three pages."""
 
@@ -166,7 +166,9 @@ def _searcher(world: World, topics_per_user: int) -> Searcher:
     count = dice.between(min(2, topics_per_user), topics_per_user)
     picks = (dice.pick(world.topics) for _ in range(2 * count))
     distinct = {topic.name: topic for topic in picks}
-    return Searcher(zipf([*distinct.values()][:count]), Writer(dice, world.words.lists, _home(world)))
+    return Searcher(
+        zipf([*distinct.values()][:count]), Writer(dice, world.words.lists, _home(world))
+    )
 
 
 def _home(world: World) -> Town:
@@ -312,15 +314,15 @@ def _identifier(world: World, searcher: Searcher) -> Query:
 
 Intention = Callable[[World, Searcher], Query]
 SHARES: Final[Mapping[Intention, float]] = {
-    _of_interest: 0.25,
+    _of_interest: 0.265,
     _of_passing_interest: 0.09,
-    _common: 0.114,
-    _form("bare"): 0.175,
+    _common: 0.123,
+    _form("bare"): 0.165,
     _form("navigation"): 0.10,
     _form("local"): 0.07,
     _form("product"): 0.035,
-    _form("show"): 0.05,
-    _form("question"): 0.028,
+    _form("show"): 0.055,
+    _form("question"): 0.035,
     _form("daily"): 0.02,
     _form("wish"): 0.012,
     _person: 0.04,

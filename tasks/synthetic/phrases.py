@@ -142,9 +142,7 @@ def place_name(writer: Writer) -> str:
     """A town with or without its state, or the state."""
     town, state = town_of(writer)
     full = writer.lists.state_names[state]
-    return writer.dice.one_of(
-        (town, f"{town} {state}", f"{town} {state}", f"{town} {full}", full)
-    )
+    return writer.dice.one_of((town, f"{town} {state}", f"{town} {state}", f"{town} {full}", full))
 
 
 def _year(writer: Writer) -> str:

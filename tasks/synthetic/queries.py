@@ -20,6 +20,7 @@ MOST_WORDS: Final = 6
 
 QUESTION_WORDS: Final = ("how ", "what ", "why ", "is ", "can ", "who ", "where ", "when ")
 NOT_IN_HOSTS: Final = re.compile("[^a-z0-9]+")
+BEFORE_VOWEL: Final = re.compile(r"\ba (?=[aeio])")
 NEIGHBOURS: Final = {
     "a": "sq", "b": "vn", "c": "xv", "d": "sf", "e": "wr", "f": "dg", "g": "fh", "h": "gj",
     "i": "uo", "j": "hk", "k": "jl", "l": "k", "m": "n", "n": "bm", "o": "ip", "p": "o",
@@ -92,7 +93,7 @@ class Phrasing(Enum):
     AT_A_PLACE = 4
 
 
-PHRASINGS: Final = weighted(tuple(Phrasing), (0.36, 0.32, 0.06, 0.13, 0.13))
+PHRASINGS: Final = weighted(tuple(Phrasing), (0.29, 0.37, 0.07, 0.14, 0.13))
 ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
 WITH_ENDING: Final = 0.14
@@ -137,7 +138,7 @@ def _phrase(writer: Writer, words: Vocabulary, topic: Topic, term: str) -> str:
 
 def form_query(writer: Writer, form: str) -> Query:
     """A query of one of the kinds that forms describe."""
-    text = writer.query(form)
+    text = BEFORE_VOWEL.sub("an ", writer.query(form))
     return Query(text, Kind.FORM, text)
 
 

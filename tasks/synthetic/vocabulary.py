@@ -44,7 +44,7 @@ def load_vocabulary() -> Vocabulary:
     book = _address_book(tables["addresses"], places["towns"])
     return Vocabulary(
         topics=tuple(_topic(name, body, tail[name]) for name, body in tables["topic"].items()),
-        heads=zipf(_mixed(entries(navigation["sites"]), entries(general["heads"])), shift=1.1),
+        heads=zipf(_mixed(entries(navigation["sites"]), entries(general["heads"])), shift=1.2),
         patterns=_ranked(general["patterns"]),
         local_patterns=_ranked(general["local"]),
         person_patterns=_ranked(general["person_patterns"]),
@@ -57,9 +57,7 @@ def load_vocabulary() -> Vocabulary:
     )
 
 
-def _lists(
-    phrases: Tables, tail: Tail, book: AddressBook, state_names: Mapping[str, str]
-) -> Lists:
+def _lists(phrases: Tables, tail: Tail, book: AddressBook, state_names: Mapping[str, str]) -> Lists:
     """What the slots of forms are filled from."""
     by_hand = phrases["forms"] | phrases["words"]
     ranked = {name: _ranked(text) for name, text in by_hand.items()}

@@ -176,8 +176,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for size, real in REAL.items()
         for of in [figures(size, options.seed, options.store)]
     ]
-    print("\n\n".join(f"{size:,} rows, {USERS} users\n\n" + _table(size, one["generated"])
-                      for size, one in zip(REAL, found, strict=True)))
+    print(
+        "\n\n".join(
+            f"{size:,} rows, {USERS} users\n\n" + _table(size, one["generated"])
+            for size, one in zip(REAL, found, strict=True)
+        )
+    )
     options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0
 
