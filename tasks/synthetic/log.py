@@ -316,8 +316,8 @@ Intention = Callable[[World, Searcher], Query]
 SHARES: Final[Mapping[Intention, float]] = {
     _of_interest: 0.265,
     _of_passing_interest: 0.09,
-    _common: 0.123,
-    _form("bare"): 0.165,
+    _common: 0.118,
+    _form("bare"): 0.175,
     _form("navigation"): 0.10,
     _form("local"): 0.07,
     _form("product"): 0.035,
@@ -326,7 +326,7 @@ SHARES: Final[Mapping[Intention, float]] = {
     _form("daily"): 0.02,
     _form("wish"): 0.012,
     _person: 0.04,
-    _address: 0.041,
+    _address: 0.039,
     _identifier: 0.005,
 }
 INTENTIONS: Final = weighted(tuple(SHARES), tuple(SHARES.values()))

@@ -93,12 +93,12 @@ class Phrasing(Enum):
     AT_A_PLACE = 4
 
 
-PHRASINGS: Final = weighted(tuple(Phrasing), (0.29, 0.37, 0.07, 0.14, 0.13))
+PHRASINGS: Final = weighted(tuple(Phrasing), (0.30, 0.34, 0.07, 0.15, 0.14))
 ENDINGS: Final = weighted(("com", "org", "net", "gov", "edu"), (16, 3, 2, 1, 1))
 JOINTS: Final = weighted((" and ", " ", " or ", " vs "), (6, 2, 1, 1))
-WITH_ENDING: Final = 0.14
-READY_MADE: Final = 0.05
-FREQUENT_TERM: Final = 0.3
+WITH_ENDING: Final = 0.16
+READY_MADE: Final = 0.03
+FREQUENT_TERM: Final = 0.27
 
 
 def topic_query(writer: Writer, words: Vocabulary, topic: Topic, term: str) -> Query:

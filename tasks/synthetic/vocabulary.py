@@ -33,6 +33,9 @@ RAREST: Final = 0.01
 SHIFT: Final = 25.0
 """Of Zipf-Mandelbrot's law for hand-made lists: the first of them are not much commoner."""
 
+HEADS: Final = 130
+"""So few are asked by many: real logs have a short head."""
+
 Tables = dict[str, Any]
 Tail = dict[str, list[tuple[str, int]]]
 
@@ -44,7 +47,7 @@ def load_vocabulary() -> Vocabulary:
     book = _address_book(tables["addresses"], places["towns"])
     return Vocabulary(
         topics=tuple(_topic(name, body, tail[name]) for name, body in tables["topic"].items()),
-        heads=zipf(_mixed(entries(navigation["sites"]), entries(general["heads"])), shift=1.2),
+        heads=zipf(_heads(entries(navigation["sites"]), entries(general["heads"])), shift=1.2),
         patterns=_ranked(general["patterns"]),
         local_patterns=_ranked(general["local"]),
         person_patterns=_ranked(general["person_patterns"]),
@@ -66,10 +69,10 @@ def _lists(phrases: Tables, tail: Tail, book: AddressBook, state_names: Mapping[
     return Lists(ranked | found, *names, book.towns, state_names)
 
 
-def _mixed(sites: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Two sites, one other thing that everybody asks for, and so on."""
+def _heads(sites: Sequence[str], others: Sequence[str]) -> list[str]:
+    """What everybody asks: two sites, one other thing, and so on."""
     pairs = zip(sites[::2], sites[1::2], others, strict=False)
-    return [query for three in pairs for query in three]
+    return [query for three in pairs for query in three][:HEADS]
 
 
 def _tail(words: Sequence[tuple[str, int]]) -> Weighted[str]:
