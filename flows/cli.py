@@ -153,6 +153,12 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         help="strict: every published row is shared by k people (default); terms: every word is; "
         "paper: the paper's redaction, no k-anonymity",
     )
+    people.add_argument(
+        "--time",
+        metavar=_choice("time"),
+        help="finest time that is ever published, by any row (month); a finer one makes it easier "
+        "to find somebody by queries planted in the log",
+    )
     people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
     people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     add_reading_options(parser)
@@ -167,7 +173,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
     how.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
-    how.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
+    how.add_argument(
+        "--ancestors",
+        metavar=_choice("ancestors"),
+        help="Eq. 1's T(x) (inclusive; proper for --method paper)",
+    )
     how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
     how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
     files = parser.add_argument_group("files")

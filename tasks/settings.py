@@ -10,13 +10,14 @@ from typing import Any, get_args
 
 import platformdirs
 
-from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope
+from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope, Time
 from tasks.errors import UsageError
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "method": get_args(Method),
     "guarantee": get_args(Guarantee),
     "scope": get_args(Scope),
+    "time": get_args(Time),
     "ancestors": ("proper", "inclusive"),
     "distance": get_args(Distance),
     "format": ("auto", "aol", "csv", "tsv", "jsonl", "parquet"),
@@ -56,8 +57,9 @@ class Settings:
     method: Method = "adaptive"
     guarantee: Guarantee = "strict"
     scope: Scope = "sensitive"
+    time: Time = "month"
     threshold: float = 0.8
-    ancestors: str = "proper"
+    ancestors: str = ""
     distance: Distance = "jaccard"
     format: str = "auto"
     columns: dict[str, str] = field(default_factory=dict)
@@ -78,6 +80,9 @@ class Settings:
         here = os.path.abspath(os.path.join(self.store, "shards"))
         shared = self.shared or (self.store if "://" in self.store else here)
         object.__setattr__(self, "shared", shared)
+        # Under `proper` siblings are at no distance from each other; the paper counts so.
+        reading = self.ancestors or ("proper" if self.method == "paper" else "inclusive")
+        object.__setattr__(self, "ancestors", reading)
         object.__setattr__(self, "store", private_folder(self.store))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
         if faults:

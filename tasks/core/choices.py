@@ -16,5 +16,8 @@ Method = Literal["adaptive", "paper", "mdav", "vmdav"]
 Guarantee = Literal["strict", "terms", "paper"]
 """What a release promises."""
 
+Time = Literal["month", "day", "hour", "none"]
+"""The finest time that is ever published."""
+
 Runner = Literal["local", "dask"]
 """Where parts of a run are done: in processes of this machine, or on Dask."""

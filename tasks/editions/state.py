@@ -29,7 +29,7 @@ from tasks.errors import InputError, UsageError
 from tasks.settings import Settings
 
 SHARED: Final = (
-    *("k", "l", "method", "guarantee", "scope", "threshold", "ancestors", "distance"),
+    *("k", "l", "method", "guarantee", "scope", "time", "threshold", "ancestors", "distance"),
     *("spacy_model", "release_format"),
 )
 """Settings that all releases of an edition share: they decide what it promises."""
