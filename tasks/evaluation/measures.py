@@ -24,18 +24,9 @@ from tasks.core.measures.information_loss import (
     percent_of,
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
-from tasks.core.records import (
-    NO_TIME,
-    TIME_NONE,
-    Clusters,
-    Floats,
-    Ints,
-    Longs,
-    Release,
-    too_few_unless_published,
-)
+from tasks.core.records import Clusters, Floats, Ints, Longs, Release
 from tasks.core.similarity.nearest import row_losses
-from tasks.evaluation.method import Material, Outcome
+from tasks.evaluation.method import Material, Outcome, without_times
 
 Point = tuple[float, float]
 """Risk and loss: less of each is better."""
@@ -94,19 +85,9 @@ def as_release(outcome: Outcome) -> Release:
         classes.setdefault(tuple(own.tolist()), len(classes)) if len(own) else -1
         for own in outcome.published
     ]
-    offsets, concepts = ragged_of(list(classes))
     class_of = np.array([*class_of_group, -1], dtype=np.int32)[outcome.labels]
-    return Release(
-        class_of=class_of,
-        term_offsets=offsets,
-        terms=-1 - concepts,
-        concept_offsets=offsets,
-        concepts=concepts,
-        times=np.full(len(classes), NO_TIME, dtype=np.int64),
-        precisions=np.full(len(classes), TIME_NONE, dtype=np.int32),
-        clusters=np.arange(len(classes), dtype=np.int32),
-        reasons=too_few_unless_published(class_of),
-    )
+    named = [[-1 - concept for concept in own] for own in classes]
+    return without_times(class_of, named, list(classes), range(len(classes)))
 
 
 def cohesive_shares(material: Material, outcome: Outcome, k: int) -> dict[str, float]:

@@ -12,11 +12,33 @@ from typing import Literal
 
 import numpy as np
 
+from tasks.core.arrays import (
+    distinct,
+    group_by,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    ragged_of,
+    split_ragged,
+    take_ragged,
+)
 from tasks.core.choices import Distance
 from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.generalisation.generalise import generalise
 from tasks.core.generalisation.members import members_of
-from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, freeze
+from tasks.core.records import (
+    ATTRIBUTE,
+    NO_TIME,
+    TIME_NONE,
+    Clusters,
+    Flags,
+    Ints,
+    Longs,
+    RecordTable,
+    Release,
+    freeze,
+    too_few_unless_published,
+)
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.pairs import SetPairs
 from tasks.core.starmap import Starmap, serial
@@ -68,14 +90,38 @@ class Outcome:
         published: the concepts that all records of a group publish, ascending; a group that has
             too little in common publishes none.
         centroids: a record that stands for each group, if the method names one.
+        rows: whole rows, words and concepts, if the method publishes more than those sets.
     """
 
     labels: Ints
     published: Sequence[Ints] = field(repr=False)
     centroids: Ints | None = None
+    rows: Release | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
+
+
+def without_times(
+    class_of: Ints,
+    terms: Sequence[Sequence[int] | Ints],
+    concepts: Sequence[Sequence[int] | Ints],
+    clusters: Sequence[int],
+) -> Release:
+    """A release of classes that publish these terms and concepts, and no times."""
+    term_offsets, all_terms = ragged_of(terms)
+    concept_offsets, all_concepts = ragged_of(concepts)
+    return Release(
+        class_of=class_of,
+        term_offsets=term_offsets,
+        terms=all_terms,
+        concept_offsets=concept_offsets,
+        concepts=all_concepts,
+        times=np.full(len(terms), NO_TIME, dtype=np.int64),
+        precisions=np.full(len(terms), TIME_NONE, dtype=np.int32),
+        clusters=np.array(clusters, dtype=np.int32),
+        reasons=too_few_unless_published(class_of),
+    )
 
 
 Kind = Literal["ours", "paper", "baseline", "floor", "peer"]
@@ -104,6 +150,34 @@ def published_by_clusters(material: Material, clusters: Clusters) -> Outcome:
     members = members_of(material.table, clusters.labels)
     rows = generalise(members, material.taxonomy, inclusive=material.inclusive)
     return Outcome(clusters.labels, rows, clusters.centroids)
+
+
+def published_by_rows(material: Material, rows: Release) -> Outcome:
+    """Records publish whole rows; those that tell the same of their attributes are a group."""
+    told = told_concepts(material.table, rows)
+    groups: dict[tuple[int, ...], int] = {(): WITHHELD}
+    label_of = [groups.setdefault(tuple(own.tolist()), len(groups) - 1) for own in told]
+    # The last entry is for records that are withheld.
+    labels = np.array([*label_of, WITHHELD], dtype=np.int32)[rows.class_of]
+    published = [np.array(row, dtype=np.int32) for row in groups if row]
+    return Outcome(labels, published, rows=rows)
+
+
+def told_concepts(table: RecordTable, rows: Release) -> list[Ints]:
+    """The attributes that each row tells, by concept or by the word that its people typed."""
+    records = np.flatnonzero(rows.published)
+    first, _ = group_by(table.form_of[records], rows.class_of[records])
+    offsets, items = take_ragged(table.forms.item_offsets, table.form_of[records[first]])
+    classes = rows.class_of[records[first]][owners(offsets)].astype(np.int64)
+    typed = np.isin(
+        ragged_keys(classes, table.forms.item_words[items]),
+        ragged_keys(owners(rows.term_offsets), rows.terms),
+    )
+    typed &= table.forms.item_kinds[items] == ATTRIBUTE
+    own = ragged_keys(classes[typed], table.forms.item_concepts[items][typed])
+    generalised = ragged_keys(owners(rows.concept_offsets), rows.concepts)
+    keys = distinct(np.concatenate([own, generalised]))
+    return split_ragged(*ragged_from_keys(keys, rows.class_count))
 
 
 def published_by_sets(material: Material, rows: Sequence[Ints | None]) -> Outcome:
