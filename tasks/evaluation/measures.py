@@ -1,8 +1,9 @@
 """What a method's outcome costs and risks: the same measures for every method.
 
-All measures are over the records that hold attributes, and over what they publish of those: a
-set of concepts, or nothing. Words beside attributes, times and cluster numbers are left out,
-because most methods say nothing about them.
+Loss and cohesion are over the records that hold attributes, and over what they publish of those: a
+set of concepts, or nothing; a word as typed is its concept. Information kept and truth are over all
+records and all that they publish, but for times, of which most methods say nothing. Risk is that of
+the whole row.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from tasks.core.clustering.problem import medoids
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.cohesion import LOW_COHESION, cluster_cohesion
 from tasks.core.measures.counts import ordered_points
+from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import (
     form_attributes,
     information_loss,
     percent_of,
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
-from tasks.core.records import Clusters, Floats, Ints, Longs, Release
+from tasks.core.records import TIME_NONE, Clusters, Floats, Ints, Longs, Release
 from tasks.core.similarity.nearest import row_losses
 from tasks.evaluation.method import Material, Outcome, without_times
 
@@ -36,17 +38,29 @@ def measure_outcome(
     material: Material, outcome: Outcome, topics: TopicMap, k: int
 ) -> dict[str, Any]:
     """All measures of one method at one k."""
-    table = material.table
-    release = as_release(outcome)
+    table, sets = material.table, as_release(outcome)
+    rows = outcome.rows or sets
     loss = information_loss(
-        table, release, material.centre, material.taxonomy, topics, inclusive=material.inclusive
+        table, sets, material.centre, material.taxonomy, topics, inclusive=material.inclusive
     )
     return {
-        **_counts(material, outcome, release, k),
+        **_counts(material, outcome, rows, k),
+        **_told(material, rows, topics),
         "loss": loss.percent,
         "symmetric_loss": loss.symmetric_percent,
-        **_risks(material, release),
+        **_risks(material, rows),
         **cohesive_shares(material, outcome, k),
+    }
+
+
+def _told(material: Material, rows: Release, topics: TopicMap) -> dict[str, Any]:
+    """What is kept of all that the log holds, in percent; shares of rows and of false concepts."""
+    table, taxonomy = material.table, material.taxonomy
+    kept = information_kept(table, rows, taxonomy, topics, finest=TIME_NONE)
+    return {
+        "information_kept": kept.kept_percent,
+        "rows_published": float(rows.published.mean()),
+        "false_concepts": 1.0 - truth_of(table, rows, taxonomy).concepts_true,
     }
 
 

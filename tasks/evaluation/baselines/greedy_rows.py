@@ -17,7 +17,7 @@ import numpy as np
 from tasks.core.records import Ints, RecordTable, Release
 from tasks.core.rows.levels import ItemLevels, item_levels
 from tasks.core.taxonomy import Taxonomy
-from tasks.evaluation.method import without_times
+from tasks.evaluation.method import Material, Method, Outcome, published_by_rows, without_times
 
 LARGEST: Final = 3
 """Things that a row tells at most."""
@@ -27,6 +27,14 @@ Item = list[int]
 """The nodes of an item's levels."""
 Supporters = dict[Row, list[int]]
 """The forms that support each row."""
+
+
+VAGUEST: Final = 7.5
+
+
+def _greedily(material: Material, k: int) -> Outcome:
+    rows = greedy_rows(material.table, material.taxonomy, k, vaguest=VAGUEST)
+    return published_by_rows(material, rows)
 
 
 def greedy_rows(table: RecordTable, taxonomy: Taxonomy, k: int, *, vaguest: float) -> Release:
@@ -142,3 +150,13 @@ def release_of_rows(rows: Sequence[Row], class_of: Ints, words: int) -> Release:
     numbers: dict[Row, int] = {(): -1}
     clusters = [numbers.setdefault(own, len(numbers) - 1) for own in concepts]
     return without_times(class_of, terms, concepts, clusters)
+
+
+GREEDY: Final = Method(
+    "greedy",
+    "floor",
+    False,
+    _greedily,
+    "rows of up to three things that k people share, the most informative first: a greedy search",
+    "it never moves anybody again; words and concepts as `--guarantee strict` tells them, no times",
+)
