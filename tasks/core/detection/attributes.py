@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from tasks.core.choices import Scope
+from tasks.core.detection.doubts import Doubts, Reading
 from tasks.core.detection.lexicon import Lexicon, PartOfSpeech, SpellingCorrector, Terms
 from tasks.core.detection.readings import Item
 from tasks.core.detection.topics import Masks
@@ -49,6 +50,8 @@ NO_SENSE = Sense(NO_CONCEPT, False)
 class AttributeFinder:
     """Finds nouns and verbs, multiword expressions first, and takes those in scope.
 
+    In scope `all` that is all whose reading is not doubtful.
+
     Decisions are remembered per word and per part of speech: a log repeats its words.
 
     Attributes:
@@ -66,6 +69,10 @@ class AttributeFinder:
     _reaches: dict[str, int] = field(default_factory=dict, repr=False)
     _plain_items: dict[str, Item] = field(default_factory=dict, repr=False)
     _corrector: SpellingCorrector | None = field(default=None, repr=False)
+    _doubts: Doubts = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._doubts = Doubts(self.lexicon, self.terms, self.stop_words)
 
     def items(self, tokens: Sequence[str], tags: Sequence[Tag]) -> list[Item]:
         """Cut a query into items; `tokens` are lexical keys of single words."""
@@ -76,15 +83,20 @@ class AttributeFinder:
             if not length:
                 length, sense = 1, self._word_sense(tokens[position], tags[position])
             if found and sense.concept in self.terms.states:
-                found[-1] = self._before_state(tokens[position - 1], *found[-1])
+                found[-1] = self._before_state(tokens[position - 1], *found[-1], sense.concept)
             found.append((length, sense))
             position += length
         if self.scope == "sensitive" and self._needs_context(found, tokens):
             found = self._in_context(found, tokens)
         return self._items(found, tokens)
 
-    def _before_state(self, word: str, length: int, sense: Sense) -> tuple[int, Sense]:
-        """What stands before a state is a town if there is one of that name: *reading pa*."""
+    def _before_state(self, word: str, length: int, sense: Sense, state: int) -> tuple[int, Sense]:
+        """What stands before a state is a town if there is one of that name: *reading pa*.
+
+        Where nothing doubtful may be said, it is known to lie in that state, and no more.
+        """
+        if self.scope == "all" and word in self.terms.towns and length == 1:
+            return length, sense if word in self.stop_words else Sense(state, in_doubt=False)
         if sense.concept in self.terms.named:
             return length, sense._replace(weak=False)
         if length > 1 or word in self.stop_words or word not in self.terms.towns:
@@ -178,11 +190,14 @@ class AttributeFinder:
             return NO_SENSE
         for pos in PARTS_OF_SPEECH:
             base = self._phrase_base(phrase, pos)
-            if base is not None:
-                sense = self._somebody_else(self._sense_in_scope(base, pos))
+            if base is not None and not self._is_accidental(phrase, pos):
+                sense = self._somebody_else(self._sense_in_scope(phrase, base, pos))
                 hides = sense.concept != NO_CONCEPT or not self._has_sensitive_part(phrase)
                 return sense if hides else None
         return None
+
+    def _is_accidental(self, phrase: str, pos: PartOfSpeech) -> bool:
+        return self.scope == "all" and self._doubts.is_accidental(phrase, pos)
 
     def _has_sensitive_part(self, phrase: str) -> bool:
         """Whether a word of a harmless expression is clearly sensitive: *probation officer*."""
@@ -234,7 +249,8 @@ class AttributeFinder:
         concept = self.terms.concepts.get(words, NO_CONCEPT)
         if concept == NO_CONCEPT or not (self.masks[concept] or self.scope == "all"):
             return None
-        return Sense(concept, in_doubt=False, weak=words in self.terms.weak)
+        weak = words in self.terms.weak
+        return NO_SENSE if weak and self.scope == "all" else Sense(concept, False, weak)
 
     def _weakened(self, word: str, sense: Sense) -> Sense:
         weak = word in self.terms.weak or sense.concept in self.terms.weak_concepts
@@ -251,7 +267,8 @@ class AttributeFinder:
         meant = self._sensitive_words().correction(word)
         if meant is None:
             return NO_SENSE
-        return self._choose_word(meant, "")._replace(in_doubt=True)
+        sense = self._choose_word(meant, "")
+        return sense if sense.concept == NO_CONCEPT else sense._replace(in_doubt=True)
 
     def _sensitive_words(self) -> SpellingCorrector:
         """An index of the sensitive single words of WordNet, made when first asked for."""
@@ -264,7 +281,7 @@ class AttributeFinder:
         likely = self._likeliest_part_of_speech(word, lemmas, tag)
         ordered = sorted(lemmas, key=lambda pos: (pos != likely, pos))
         for pos in ordered:
-            sense = self._sense_in_scope(lemmas[pos], pos, likely=pos == likely)
+            sense = self._sense_in_scope(word, lemmas[pos], pos, likely=pos == likely)
             if sense.concept != NO_CONCEPT:
                 return sense
         return NO_SENSE
@@ -288,15 +305,30 @@ class AttributeFinder:
             return "n"
         return "v" if verb is not None and CLEARLY * (verb + 1) >= other else None
 
-    def _sense_in_scope(self, lemma: str, pos: PartOfSpeech, *, likely: bool = True) -> Sense:
-        """The lemma's sense. In doubt a word is sensitive: a common sensitive sense wins."""
+    def _sense_in_scope(
+        self, word: str, lemma: str, pos: PartOfSpeech, *, likely: bool = True
+    ) -> Sense:
+        """The sense of a word by its lemma; in scope `all` only what is beyond doubt."""
+        if self.scope == "sensitive":
+            return self._sensitive_sense(lemma, pos, likely=likely)
+        rank = self._sensitive_rank(lemma, pos, likely=likely) or 0
+        concept = int(self.lexicon.senses(lemma, pos)[rank])
+        certain = likely and not self._doubts.is_doubtful(Reading(word, lemma, pos, rank, concept))
+        return Sense(concept, in_doubt=False) if certain else NO_SENSE
+
+    def _sensitive_sense(self, lemma: str, pos: PartOfSpeech, *, likely: bool) -> Sense:
+        """In doubt a word is sensitive: a common sensitive sense wins."""
+        rank = self._sensitive_rank(lemma, pos, likely=likely)
+        if rank is None:
+            return NO_SENSE
+        concept = int(self.lexicon.senses(lemma, pos)[rank])
+        return Sense(concept, in_doubt=rank > 0 or not likely)
+
+    def _sensitive_rank(self, lemma: str, pos: PartOfSpeech, *, likely: bool) -> int | None:
+        """The first of the lemma's common senses that is sensitive."""
         senses = self.lexicon.senses(lemma, pos)
-        for rank in self._common_ranks(lemma, pos, likely=likely):
-            if self.masks[senses[rank]]:
-                return Sense(int(senses[rank]), in_doubt=rank > 0 or not likely)
-        if self.scope == "all" and likely:
-            return Sense(int(senses[0]), in_doubt=False)
-        return NO_SENSE
+        ranks = self._common_ranks(lemma, pos, likely=likely)
+        return next((rank for rank in ranks if self.masks[senses[rank]]), None)
 
     def _common_ranks(self, lemma: str, pos: PartOfSpeech, *, likely: bool) -> list[int]:
         """Ranks of the senses that count: those tagged often enough, and the first.

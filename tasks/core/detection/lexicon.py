@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.core.records import Flags, Ints, Longs, Strings, freeze
+from tasks.core.records import Flags, Floats, Ints, Longs, Strings, freeze
 
 PartOfSpeech = Literal["n", "v"]
 
@@ -60,6 +60,8 @@ class LexiconTable:
         keys: lexical keys of all lemmas, ascending, shape (n,).
         sense_offsets, senses, counts: for each key its noun senses, then its verb senses, in
             WordNet's order, with how often each was tagged in WordNet's corpus.
+        sense_shares: of each sense the share of its lemma's uses it is true of, see `doubts.py`.
+        sense_capitals: whether WordNet writes the lemma in capitals where it means that sense.
         noun_counts: how many of the senses of a key are nouns, shape (n,).
         other_tags: tags of the key's adjective and adverb senses, or -1 without any, shape (n,).
         exception_forms, exception_bases: irregular forms, ``n:mice`` → ``mouse``.
@@ -71,6 +73,8 @@ class LexiconTable:
     sense_offsets: Longs
     senses: Ints
     counts: Ints
+    sense_shares: Floats
+    sense_capitals: Flags
     noun_counts: Ints
     other_tags: Ints
     exception_forms: Strings
@@ -127,6 +131,14 @@ class Lexicon:
         """How often each of `senses` was tagged in WordNet's corpus."""
         row = self.index.get(key)
         return self.table.counts[self._senses_of(row, pos)] if row is not None else _NONE
+
+    def shares(self, key: str, pos: PartOfSpeech) -> Floats:
+        """The share of the lemma's uses as noun or verb that each of `senses` is true of."""
+        return self.table.sense_shares[self._senses_of(self.index[key], pos)]
+
+    def capitals(self, key: str, pos: PartOfSpeech) -> Flags:
+        """Whether the lemma is written in capitals, of each of `senses`."""
+        return self.table.sense_capitals[self._senses_of(self.index[key], pos)]
 
     def other_tags(self, key: str) -> int:
         """Tags of the lemma's adjective and adverb senses; -1 if it has no such sense."""
@@ -197,6 +209,10 @@ class Terms:
         named: concepts with a name of their own, persons or not.
         towns: words that are the name of a town if a state follows, with the state's concept.
         known: lists of words in use that WordNet lacks: none of them is a misspelling.
+        brands: words that queries use for a brand, a title or something newer than WordNet's.
+        certain: words in capitals that mean what WordNet says.
+        names: words that are rather somebody's name than anything else.
+        places_and_days: concepts with a name that are a place, or a day or month of the calendar.
     """
 
     concepts: Mapping[str, int] = field(default_factory=dict, repr=False)
@@ -210,6 +226,10 @@ class Terms:
     named: AbstractSet[int] = field(default=frozenset(), repr=False)
     towns: Mapping[str, int] = field(default_factory=dict, repr=False)
     known: Sequence[Container[str]] = field(default=(), repr=False)
+    brands: AbstractSet[str] = field(default=frozenset(), repr=False)
+    certain: AbstractSet[str] = field(default=frozenset(), repr=False)
+    names: AbstractSet[str] = field(default=frozenset(), repr=False)
+    places_and_days: AbstractSet[int] = field(default=frozenset(), repr=False)
 
     @cached_property
     def longest_by_first_word(self) -> dict[str, int]:

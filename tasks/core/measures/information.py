@@ -1,0 +1,248 @@
+"""Information kept, and whether what is published is true (docs/measures.md#information-kept).
+
+A record holds what its items hold, in bits. Of each item a release keeps the content of the most
+informative of its levels that the record's row tells: the word as typed, its concept or one above
+it. A concept that is not the record's own, nor above one of those, is no level of any of its items:
+what is false keeps nothing. What is withheld keeps nothing either.
+
+Any release can be measured, also one of false concepts. Records of one form and one class keep the
+same, so each such pair is measured once, from the few nodes that its row tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tasks.core.arrays import Ragged, distinct, group_by, owners, sums_by, take_ragged
+from tasks.core.detection.topics import TopicMap
+from tasks.core.measures.information_loss import percent_of
+from tasks.core.records import (
+    ATTRIBUTE,
+    NO_TIME,
+    TIME_DAY,
+    TIME_HOUR,
+    TIME_MONTH,
+    TIME_NONE,
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    RecordTable,
+    Release,
+    freeze,
+)
+from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.taxonomy import Taxonomy
+
+TIME_BITS: Final = {
+    TIME_NONE: 0.0,
+    TIME_MONTH: float(np.log2(12)),
+    TIME_DAY: float(np.log2(365)),
+    TIME_HOUR: float(np.log2(8766)),
+}
+"""What a time tells by its precision: which one it is of those of a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """What is kept of what all records hold, in percent; of withheld records that is nothing.
+
+    Attributes:
+        kept_percent: of words and concepts together.
+        words_percent: of items that are plain words.
+        concepts_percent: of items that are attributes, told by word or by concept.
+        time_percent: of times, as fine as they may be published.
+        by_topic: of attributes, by the first topic of each that occurs; the rest is ``other``.
+    """
+
+    kept_percent: float
+    words_percent: float
+    concepts_percent: float
+    time_percent: float
+    by_topic: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Shares, 0 … 1; 1 if there is nothing that could be false.
+
+    Attributes:
+        concepts_true: of all pairs of a published record and a concept of its row, those where
+            the concept is the record's own or above one of its own.
+        rows_true: of all published records, those whose row has only such concepts.
+    """
+
+    concepts_true: float
+    rows_true: float
+
+
+def information_kept(
+    table: RecordTable, release: Release, taxonomy: Taxonomy, topics: TopicMap, *, finest: int
+) -> Information:
+    """What a release keeps of its log.
+
+    Args:
+        finest: the finest precision of time that may be published.
+    """
+    levels = item_levels(table, taxonomy)
+    kept, held = _item_bits(table, release, levels)
+    plain = levels.item_concepts < 0
+    return Information(
+        kept_percent=percent_of(kept.sum(), held.sum()),
+        words_percent=percent_of(kept[plain].sum(), held[plain].sum()),
+        concepts_percent=percent_of(kept[~plain].sum(), held[~plain].sum()),
+        time_percent=_time_percent(table, release, finest),
+        by_topic=_by_topic(levels.item_concepts[~plain], kept[~plain], held[~plain], topics),
+    )
+
+
+def _item_bits(table: RecordTable, release: Release, levels: ItemLevels) -> tuple[Floats, Floats]:
+    """Bits that each item keeps and holds, over all records of its form."""
+    records = np.bincount(table.form_of, minlength=len(levels))
+    held = levels.item_bits * np.repeat(records, np.diff(levels.item_offsets))
+    shown = _shown_forms(table, release)
+    items, pairs, bits = _told(levels, shown, _nodes_of_classes(release, levels.words))
+    best = _greatest(pairs * max(1, len(held)) + items, bits)
+    pair, item = np.divmod(best[0], max(1, len(held)))
+    return sums_by(item, best[1] * shown.counts[pair], len(held)), held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownForms:
+    """The distinct pairs of a form and the class that its records publish.
+
+    Attributes:
+        forms, classes: of each pair.
+        counts: published records of each pair.
+    """
+
+    forms: Ints
+    classes: Ints
+    counts: Longs
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def _shown_forms(table: RecordTable, release: Release) -> ShownForms:
+    records = np.flatnonzero(release.published)
+    forms, classes = table.form_of[records], release.class_of[records]
+    first, pair_of = group_by(forms, classes)
+    counts = np.bincount(pair_of, minlength=len(first))
+    return ShownForms(forms[first], classes[first], counts.astype(np.int64))
+
+
+def _nodes_of_classes(release: Release, words: int) -> Ragged:
+    """What each class tells, as nodes: the words of its query, then its concepts."""
+    said, concepts = release.terms >= 0, _concepts_of_classes(release)
+    rows = np.concatenate([owners(release.term_offsets)[said], owners(concepts[0])])
+    nodes = np.concatenate([release.terms[said], words + concepts[1]])
+    order = np.argsort(rows, kind="stable")
+    offsets = np.searchsorted(rows[order], np.arange(release.class_count + 1))
+    return offsets, nodes[order]
+
+
+def _concepts_of_classes(release: Release) -> Ragged:
+    """The concepts of each class, those that only its query names included."""
+    named = release.terms < 0
+    rows = np.concatenate([owners(release.term_offsets)[named], owners(release.concept_offsets)])
+    concepts = np.concatenate([-1 - release.terms[named], release.concepts]).astype(np.int64)
+    width = int(concepts.max(initial=0)) + 1
+    rows, concepts = np.divmod(distinct(rows * width + concepts), width)
+    return np.searchsorted(rows, np.arange(release.class_count + 1)), concepts.astype(np.int32)
+
+
+def _told(levels: ItemLevels, shown: ShownForms, nodes: Ragged) -> tuple[Longs, Longs, Floats]:
+    """All levels that rows tell: of which item, in which pair, and their bits."""
+    offsets, places = take_ragged(nodes[0], shown.classes)
+    pairs = owners(offsets)
+    width = int(max(levels.nodes.max(initial=0), nodes[1].max(initial=0))) + 1
+    items = owners(levels.level_offsets)
+    keys = owners(levels.item_offsets)[items] * width + levels.nodes
+    order = np.argsort(keys, kind="stable")
+    sought = shown.forms[pairs].astype(np.int64) * width + nodes[1][places]
+    ends = (np.searchsorted(keys[order], sought, side=side) for side in ("left", "right"))
+    found, matches = _ranges(*ends)
+    return items[order[matches]], pairs[found], levels.bits[order[matches]]
+
+
+def _ranges(starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
+    """All numbers of the ranges start … end - 1, and the range of each."""
+    lengths = ends - starts
+    which = np.repeat(np.arange(len(starts)), lengths)
+    first = np.cumsum(lengths) - lengths
+    return which, (starts - first)[which] + np.arange(len(which))
+
+
+def _greatest(keys: Longs, values: Floats) -> tuple[Longs, Floats]:
+    """The distinct keys, ascending, and the greatest value of each."""
+    order = np.lexsort((values, keys))
+    last = np.ones(len(order), dtype=np.bool_)
+    last[:-1] = keys[order][1:] != keys[order][:-1]
+    return keys[order[last]], values[order[last]]
+
+
+def _by_topic(concepts: Ints, kept: Floats, held: Floats, topics: TopicMap) -> dict[str, float]:
+    names = [*topics.names, "other"]
+    first = topics.first_topics(concepts)
+    places = np.where(first >= 0, first, len(topics.names)).astype(np.int64)
+    sums = zip(
+        names, sums_by(places, kept, len(names)), sums_by(places, held, len(names)), strict=True
+    )
+    return {name: percent_of(part, whole) for name, part, whole in sums if whole > 0}
+
+
+def _time_percent(table: RecordTable, release: Release, finest: int) -> float:
+    """Of all records that have a time; nothing is gained by one that is finer than allowed."""
+    bits = np.array([TIME_BITS[precision] for precision in sorted(TIME_BITS)])
+    timed = table.times != NO_TIME
+    told = np.minimum(release.precisions, finest)[release.class_of[timed & release.published]]
+    return percent_of(bits[told].sum(), np.count_nonzero(timed) * bits[finest])
+
+
+def truth_of(table: RecordTable, release: Release, taxonomy: Taxonomy) -> Truth:
+    """How much of what a release says is true of the records behind it."""
+    shown = _shown_forms(table, release)
+    concepts = _concepts_of_classes(release)
+    offsets, places = take_ragged(concepts[0], shown.classes)
+    pairs = owners(offsets)
+    true = _is_true(table, taxonomy, shown.forms[pairs], concepts[1][places])
+    told = int(shown.counts[pairs].sum())
+    false_rows = np.bincount(pairs[~true], minlength=len(shown.counts)) > 0
+    return Truth(
+        concepts_true=_share(int(shown.counts[pairs[true]].sum()), told),
+        rows_true=_share(int(shown.counts[~false_rows].sum()), int(shown.counts.sum())),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _is_true(table: RecordTable, taxonomy: Taxonomy, forms: Ints, concepts: Ints) -> Flags:
+    """Whether each concept is one of the form's, as mentioned, or above one of those."""
+    forms_said, own = _mentions(table)
+    offsets, places = take_ragged(taxonomy.ancestor_offsets, own)
+    width = len(taxonomy)
+    known = distinct(
+        np.concatenate(
+            [
+                forms_said * width + own,
+                forms_said[owners(offsets)] * width + taxonomy.ancestors[places],
+                # T(x) leaves the root out, which is above all that its branches hold.
+                forms_said * width + taxonomy.tops[own],
+            ]
+        )
+    )
+    sought = forms.astype(np.int64) * width + concepts
+    at = np.minimum(np.searchsorted(known, sought), max(0, len(known) - 1))
+    return np.asarray(known[at] == sought) if len(known) else np.zeros(len(sought), np.bool_)
+
+
+def _mentions(table: RecordTable) -> tuple[Longs, Ints]:
+    """Form and concept of every attribute as mentioned."""
+    said = table.forms.item_kinds == ATTRIBUTE
+    return owners(table.forms.item_offsets)[said], table.forms.item_concepts[said]
