@@ -9,12 +9,14 @@ import pytest
 
 from tasks.core.arrays import split_ragged
 from tasks.core.records import QueryLog
+from tasks.evaluation.method import without_times
 from tests.bench.first_version import first_release, phrases
+from tests.bench.information import rows_telling
 from tests.bench.information_tables import information_tables, verdict
 from tests.helpers.random_logs import table_of
 from tests.helpers.strategies import mini_taxonomy
 
-KINDS = ("kept", "published", "concepts_true", "rows_true")
+KINDS = ("kept", "published", "telling", "concepts_true", "rows_true")
 PAPERS = ("loss", "symmetric_loss", "records_below_0_45")
 
 
@@ -28,7 +30,7 @@ def cell(**kept: float) -> dict[str, Any]:
 
 def test_all_holds() -> None:
     lines = verdict([cell(), cell()]).splitlines()
-    assert [line.startswith("- holds in all 2 cells:") for line in lines] == [True] * 4
+    assert [line.startswith("- holds in all 2 cells:") for line in lines] == [True] * 5
     assert "least 1.200 (10,000 of 800, `all`, k = 5)" in lines[0]
 
 
@@ -38,8 +40,9 @@ def test_all_holds() -> None:
         ({"kept": 52.0}, 0),
         ({"kept": 50.0}, 1),
         ({"published": 49.9}, 2),
-        ({"concepts_true": 99.9}, 3),
-        ({"rows_true": 99.9}, 3),
+        ({"telling": 49.9}, 3),
+        ({"concepts_true": 99.9}, 4),
+        ({"rows_true": 99.9}, 4),
     ],
 )
 def test_one_cell_that_falls_short_is_told(broken: dict[str, float], line: int) -> None:
@@ -92,3 +95,15 @@ def test_what_version_0_1_said_is_told_in_our_words_by_line_of_the_log() -> None
 
 def test_words_of_ours_may_be_several_of_a_query() -> None:
     assert phrases("new york new") == ["new", "york", "new york", "york new", "new york new"]
+
+
+def test_a_row_tells_something_true_by_a_typed_word_or_a_concept_above() -> None:
+    """A row of c3, which is above 5, 6 and 7 but not 8, and of a word that one record typed."""
+    taxonomy = mini_taxonomy()
+    rows = [(0, [5], [], 0), (1, [8], ["cheap"], 0), (2, [8], [], 0), (3, [6], [], 0)]
+    table = table_of(taxonomy, rows)
+    cheap = table.words.tolist().index("cheap")
+    withheld = table.users == 3
+    class_of = np.where(withheld, -1, 0).astype(np.int32)
+    release = without_times(class_of, [[cheap, -4]], [[3]], [0])
+    assert rows_telling(table, release, taxonomy) == 2

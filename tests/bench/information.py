@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -20,15 +21,18 @@ import numpy as np
 
 from flows import sample
 from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.arrays import split_ragged
 from tasks.core.choices import Scope
 from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import information_loss
-from tasks.core.records import PRECISIONS, Release
+from tasks.core.records import PRECISIONS, RecordTable, Release
+from tasks.core.rows.levels import item_levels, nodes_told
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import NO_PAIRS, SetPairs
-from tasks.evaluation.baselines.greedy_rows import greedy_rows
+from tasks.core.taxonomy import Taxonomy
+from tasks.evaluation.baselines.greedy_rows import VAGUEST, greedy_rows
 from tasks.evaluation.measures import as_release, cohesive_shares
 from tasks.evaluation.method import Material, published_by_rows
 from tasks.phases.analyse import analyse
@@ -51,7 +55,6 @@ SHAPES: Final = (
 )
 SCOPES: Final[tuple[Scope, ...]] = ("sensitive", "all")
 KS: Final = (5, 10, 20)
-VAGUEST: Final = 1.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,6 +120,19 @@ def _line(said: str, scope: str, k: int, cell: Found) -> str:
     return f"{said} {scope} k = {k}: {', '.join(shown)}"
 
 
+def rows_telling(table: RecordTable, release: Release, taxonomy: Taxonomy) -> int:
+    """Published records of which anything true is told: a word that they typed, or a concept."""
+    levels = item_levels(table, taxonomy)
+    nodes = np.split(levels.nodes, levels.level_offsets[levels.item_offsets[1:-1]])
+    said = split_ragged(release.term_offsets, release.terms)
+    concepts = split_ragged(release.concept_offsets, release.concepts)
+    told = [nodes_told(t[t >= 0], c, levels.words) for t, c in zip(said, concepts, strict=True)]
+    records = np.flatnonzero(release.published)
+    pairs = zip(table.form_of[records].tolist(), release.class_of[records].tolist(), strict=True)
+    counts = Counter(pairs)
+    return sum(n for (form, row), n in counts.items() if np.isin(told[row], nodes[form]).any())
+
+
 class Scene:
     """A log in one scope, and everything that measures releases of it alike."""
 
@@ -162,6 +178,7 @@ class Scene:
         return {
             "kept": kept.kept_percent,
             "published": 100 * int(release.published.sum()) / self.log.rows_read,
+            "telling": 100 * rows_telling(table, release, self.taxonomy) / self.log.rows_read,
             "concepts_true": 100 * truth.concepts_true,
             "rows_true": 100 * truth.rows_true,
             **self._as_the_paper_measures(release, k),

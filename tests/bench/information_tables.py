@@ -31,8 +31,11 @@ def information_tables(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kept_table(cells: Sequence[Cell]) -> str:
-    kinds = ("kept", "published", "concepts_true", "rows_true")
-    names = ("information kept", "rows published", "concepts true", "rows true")
+    kinds = ("kept", "published", "telling", "concepts_true", "rows_true")
+    names = (
+        *("information kept", "rows published", "rows that tell something true"),
+        *("concepts true", "rows true"),
+    )
     heads = (f"{name}: {' / '.join(WHOSE)}" for name in names)
     rows = ((*_row(cell, kinds), *_gains(cell)) for cell in cells)
     ratios = (f"ours / {other}" for other in WHOSE[:2])
@@ -72,6 +75,8 @@ def _judged(cells: Sequence[Cell]) -> Iterator[str]:
     yield _judged_gain(cells, FIRST, "above version 0.1's", 1.0)
     fewer = [c for c in cells if c[OURS]["published"] < c[FIRST]["published"] - EXACT]
     yield f"{_says(len(fewer), cells)} no fewer rows are published than by version 0.1"
+    fewer = [c for c in cells if c[OURS]["telling"] < c[FIRST]["telling"] - EXACT]
+    yield f"{_says(len(fewer), cells)} no fewer rows tell something true than version 0.1's"
     false = [c for c in cells if min(c[OURS][n] for n in ("concepts_true", "rows_true")) < 100]
     yield f"{_says(len(false), cells)} every concept of every row is true"
 
