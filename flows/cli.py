@@ -173,7 +173,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--topics", metavar="FILE", help="own sensitive topics, TOML")
     how.add_argument("--threshold", metavar="X", help="similar from this similarity on (0.8)")
-    how.add_argument("--ancestors", metavar=_choice("ancestors"), help="Eq. 1's T(x) (proper)")
+    how.add_argument(
+        "--ancestors",
+        metavar=_choice("ancestors"),
+        help="Eq. 1's T(x) (inclusive; proper for --method paper)",
+    )
     how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
     how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
     files = parser.add_argument_group("files")

@@ -33,12 +33,10 @@ SHOWN_AS: Final = {
     "tasks.adapters.detection.text_reader:read_rows_of_part": "analyse: texts of parts of files",
     "tasks.core.similarity.pairs:_least_of_part": "compare: pairs of sets",
     "tasks.core.clustering.blocks:_cluster": "cluster: blocks",
-    "tasks.core.clustering.blocks:_refined": "cluster: boundaries of blocks",
-    "tasks.phases.redact:redact_part_strictly": "redact: clusters",
+    "tasks.core.rows.classes:classes_of_part": "cluster: rows",
     "tasks.core.similarity.medoids:_candidate_totals": "measure: centre",
     "tasks.core.similarity.pairs:_matches_of_part": "measure: cohesion",
     "tasks.phases.measure:loss_of_part": "measure: loss",
-    "tasks.phases.measure:cost_of_permutation": "measure: random clusters",
 }
 """What Prefect's page says in place of the name of a function."""
 

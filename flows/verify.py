@@ -7,21 +7,28 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flows.cli import new_parser
 from flows.process import INTERRUPTED
 from tasks.errors import LogveilError, VerificationFailed
 from tasks.settings import default_store, private_folder
 
+if TYPE_CHECKING:
+    from tasks.phases.verify import Verdict
+
 DETAILS: Final = """\
 The release file is read back and held against the private side table in the store, which tells
 the person behind each row. No text of the release is printed: faults name clauses, counts and
 row numbers, row 1 being the first below the header.
 
+--audit FILE writes a table of every row that was read, for checks by somebody else's code: file,
+row, person, release_row and reason (Parquet; of an edition also the release). It undoes the
+release: it is private, and must not lie in RELEASE_DIR.
+
 exit codes:
   0    every clause is proven
-  2    wrong usage
+  2    wrong usage, or an audit that would be published
   3    the folder or the store cannot be read
   5    verification failed: a clause is broken, or the release file was changed
   130  interrupted
@@ -29,6 +36,7 @@ exit codes:
 examples:
   python -m flows.verify ./release
   python -m flows.verify ./published/edition-0001    all its releases, each alone and together
+  python -m flows.verify ./release --audit ~/private/audit.parquet
 """
 
 
@@ -36,31 +44,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the release that the arguments name; return the exit code."""
     options = parser().parse_args(arguments)
     # Only now, so that --help answers at once.
-    from tasks.phases.verify import prove_folder
+    from tasks.phases.verify import audit_folder, prove_folder, refuse_public_audit
 
+    lines = None
     try:
-        proven, faults = prove_folder(options.release, options.store)
+        if options.audit:
+            refuse_public_audit(options.release, options.audit)
+        verdict = prove_folder(options.release, options.store)
+        if options.audit:
+            lines = audit_folder(options.release, options.store, options.audit)
     except LogveilError as fault:
         print(f"flows.verify: {fault}", file=sys.stderr)
         return fault.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     if options.json:
-        print(json.dumps({"verified": not faults, "faults": faults}))
+        print(json.dumps({"verified": not verdict.faults, "faults": verdict.faults}))
     else:
-        _show(proven, faults)
-    return VerificationFailed.exit_code if faults else 0
+        _show(verdict)
+        if lines is not None:
+            print(f"audit: {lines} rows read, in {options.audit}: private, never publish it")
+    return VerificationFailed.exit_code if verdict.faults else 0
 
 
-def _show(proven: Sequence[str], faults: Sequence[str]) -> None:
-    for clause in proven:
+def _show(verdict: Verdict) -> None:
+    for clause in verdict.proven:
         print(f"proven  {clause}")
-    for fault in faults:
+    for fault in verdict.faults:
         print(f"BROKEN  {fault}")
-    if faults:
-        print(f"verification failed, {len(faults)} broken: withdraw this release")
+    for note in verdict.notes:
+        print(f"note    {note}")
+    if verdict.faults:
+        print(f"verification failed, {len(verdict.faults)} broken: withdraw this release")
     else:
-        print(f"verified: all {len(proven)} clauses hold")
+        print(f"verified: all {len(verdict.proven)} clauses hold")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -79,6 +96,12 @@ def parser() -> argparse.ArgumentParser:
         default=default_store(),
         metavar="DIR",
         help="the private store the release was made with (default: %(default)s)",
+    )
+    option(
+        "--audit",
+        type=Path,
+        metavar="FILE",
+        help="also write what became of every row read, and of whose: private, never publish it",
     )
     option("--json", action="store_true", help="print the result as JSON, and nothing else")
     return made

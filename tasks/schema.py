@@ -47,7 +47,7 @@ class RiskPoints(TypedDict):
 
 
 class RandomClusters(TypedDict):
-    """Symmetric loss in percent of the clusters, and of random ones of the same sizes."""
+    """Information kept, in percent, by the classes, and by random ones of the same sizes."""
 
     clusters: int
     records: int

@@ -59,7 +59,7 @@ class Settings:
     scope: Scope = "sensitive"
     time: Time = "month"
     threshold: float = 0.8
-    ancestors: str = "proper"
+    ancestors: str = ""
     distance: Distance = "jaccard"
     format: str = "auto"
     columns: dict[str, str] = field(default_factory=dict)
@@ -80,6 +80,9 @@ class Settings:
         here = os.path.abspath(os.path.join(self.store, "shards"))
         shared = self.shared or (self.store if "://" in self.store else here)
         object.__setattr__(self, "shared", shared)
+        # Under `proper` siblings are at no distance from each other; the paper counts so.
+        reading = self.ancestors or ("proper" if self.method == "paper" else "inclusive")
+        object.__setattr__(self, "ancestors", reading)
         object.__setattr__(self, "store", private_folder(self.store))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
         if faults:

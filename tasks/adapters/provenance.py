@@ -1,9 +1,9 @@
-"""Provenance: who stands behind each row of a release; a private table in the store.
+"""Provenance: who stands behind each row of a release, and what became of every row that was read.
 
-A table lies in `<store>/releases` under the hash of its release file's bytes, so it fits that
+A private table in `<store>/releases`, under the hash of its release file's bytes, so it fits that
 file and no other. A published folder is registered under the hash of its path, so that a file
 changed in place can still be held against the table of the file that was released there.
-People and attribute sets are plain numbers; no text and no user id is kept.
+People, attribute sets and concepts are plain numbers; no text and no user id is kept.
 """
 
 from __future__ import annotations
@@ -19,11 +19,39 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.records import Ints, Longs, freeze
-from tasks.core.verification.clauses import Promise
+from tasks.core.records import AttributeSets, Ints, Longs, freeze
+from tasks.core.verification.evidence import Behind, Promise
 from tasks.errors import InputError
 from tasks.runtime.codec import pack, sealed, unpack, unsealed
 from tasks.runtime.files import write_private
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsRead:
+    """Every row that was read for a release, and what became of it.
+
+    First the published rows in the order of the release, then those withheld, then the rejects.
+
+    Attributes:
+        files: names of the files, as in `rejects.tsv`.
+        digests: of their contents.
+        origins: file of each row, shape (n,).
+        rows: its number there, as in `rejects.tsv`, shape (n,).
+        people: who asked, numbered alike in all releases of a store; of a reject nobody knows.
+        reasons: why rows are not published, in words; the first is that of published ones.
+        reason_of: the reason of each row, shape (n,).
+    """
+
+    files: tuple[str, ...]
+    digests: tuple[str, ...]
+    origins: Ints
+    rows: Longs
+    people: Longs
+    reasons: tuple[str, ...]
+    reason_of: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,19 +59,30 @@ class Provenance:
     """Who stands behind the rows of a release.
 
     Attributes:
-        users: the person behind each row, numbered alike in all releases of a store.
+        read: all rows read; the first of them are those of the release.
         sets: an opaque number of the original attribute set behind each row, or -1.
         records: the record behind each row, numbered alike in all releases of the same files.
+        mentions: which of the sets below each row's record mentions.
+        mentioned: sets of concepts: all that a query mentions, not only what stands for others.
+        wordnet: version of the WordNet that numbers the concepts.
         promise: what the release promises.
     """
 
-    users: Longs
+    read: RowsRead
     sets: Ints
     records: Longs
+    mentions: Ints
+    mentioned: AttributeSets
+    wordnet: str
     promise: Promise
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    @property
+    def users(self) -> Longs:
+        """The person behind each row."""
+        return self.read.people[: len(self.sets)]
 
 
 KEY_LENGTH: Final = 32
@@ -134,13 +173,16 @@ def release_key(release_file: Path) -> str:
         raise InputError(f"cannot read {release_file}: {fault.strerror}") from None
 
 
-def numbered_people(tables: Sequence[Provenance]) -> list[tuple[Ints, Ints, Promise]]:
-    """Users, sets and promise of several releases, users numbered 0, 1, … alike in all."""
+def numbered_people(tables: Sequence[Provenance]) -> list[Behind]:
+    """Who stands behind the rows of several releases, people numbered 0, 1, … alike in all."""
     everybody = np.concatenate([table.users for table in tables])
     _, numbers = np.unique(everybody, return_inverse=True)
     bounds = np.cumsum([len(table.users) for table in tables])[:-1]
     users = np.split(numbers.astype(np.int32), bounds)
-    return [(own, table.sets, table.promise) for own, table in zip(users, tables, strict=True)]
+    return [
+        Behind(own, table.sets, table.mentions, table.mentioned)
+        for own, table in zip(users, tables, strict=True)
+    ]
 
 
 def _table_path(store: Path, key: str) -> Path:
@@ -157,7 +199,11 @@ def _load(store: Path, key: str) -> Provenance:
     content = unsealed(key, _read(path))
     if content is None:
         raise _damaged(path)
-    found = unpack(content)
+    try:
+        found = unpack(content)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        # Written by another version of this program, which keeps other things.
+        raise _damaged(path) from None
     if not isinstance(found, Provenance):
         raise _damaged(path)
     return found

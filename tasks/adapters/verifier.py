@@ -8,21 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.records import Ints, Longs
-from tasks.core.taxonomy import Taxonomy
 from tasks.core.verification.clauses import Promise, faults
-from tasks.core.verification.evidence import ReadBack
+from tasks.core.verification.evidence import Behind, Knowledge, ReadBack
 from tasks.core.verification.union import union_faults
-
-if TYPE_CHECKING:
-    # Only named here: whoever calls has loaded the recognisers already.
-    from tasks.adapters.detection.identifiers import IdentifierFinder
 
 READABLE: Final = "the release file can be read"
 TEXT_ONLY: Final = "a Parquet release holds text and nothing beside it"
@@ -38,13 +31,7 @@ class ReleaseContent:
 
 
 def verify_file(
-    release_file: Path,
-    users: Longs,
-    sets: Ints,
-    promise: Promise,
-    *,
-    taxonomy: Taxonomy,
-    identifiers: IdentifierFinder,
+    release_file: Path, behind: Behind, promise: Promise, knowledge: Knowledge
 ) -> list[str]:
     """Read a written release back and judge it by its provenance.
 
@@ -54,27 +41,15 @@ def verify_file(
     reading = read_release(release_file)
     if not reading.header:
         return reading.faults
-    words = _words_of(taxonomy)
-    _, people = np.unique(users, return_inverse=True)
-    broken = faults(
-        reading.header,
-        reading.rows,
-        people.astype(np.int32),
-        sets,
-        promise,
-        plain_words=words.get,
-        find_identifiers=identifiers.find,
-    )
+    broken = faults(ReadBack(reading.header, reading.rows, behind, promise), knowledge)
     return [*reading.faults, *broken]
 
 
 def verify_union(
     release_files: Sequence[Path],
-    people: Sequence[tuple[Ints, Ints, Promise]],
+    people: Sequence[tuple[Behind, Promise]],
     promise: Promise,
-    *,
-    taxonomy: Taxonomy,
-    identifiers: IdentifierFinder,
+    knowledge: Knowledge,
 ) -> list[str]:
     """Read the releases of an edition back and judge each alone and all together.
 
@@ -98,15 +73,7 @@ def verify_union(
         ReadBack(reading.header, reading.rows, *table)
         for reading, table in zip(readings, people, strict=True)
     ]
-    words = _words_of(taxonomy)
-    found = union_faults(
-        releases, promise, plain_words=words.get, find_identifiers=identifiers.find
-    )
-    return broken + found
-
-
-def _words_of(taxonomy: Taxonomy) -> dict[str, str]:
-    return dict(zip(taxonomy.names.tolist(), taxonomy.words.tolist(), strict=True))
+    return broken + union_faults(releases, promise, knowledge)
 
 
 def read_release(release_file: Path) -> ReleaseContent:

@@ -1,7 +1,7 @@
 """How large the parts are into which the work of a run is cut.
 
-Results of everything but clustering are the same whatever these are; clusters are looked for
-within blocks of sets, so their size decides which are found.
+Results of everything but clustering are the same whatever these are; rows and clusters are looked
+for within parts of a log, so their size decides which are found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class PartSizes:
         pairs_per_part: pairs of sets that are compared, more if many share much.
         matches_per_part: pairs of sets, given one by one, that are matched.
         sets_per_part: sets that are held against all candidates for the centre of a log.
-        records_per_part: records that are redacted, unless one cluster holds more.
+        units_per_part: queries of people that look for rows together.
         rows_per_part: different rows, before and after, whose loss is measured.
         concepts_per_part: concepts whose distances to all others are measured at a time.
     """
@@ -28,7 +28,7 @@ class PartSizes:
     pairs_per_part: int = 50_000_000
     matches_per_part: int = 250_000
     sets_per_part: int = 25_000
-    records_per_part: int = 50_000
+    units_per_part: int = 100_000
     rows_per_part: int = 500_000
     concepts_per_part: int = 1024
 

@@ -223,15 +223,14 @@ class Clusters:
 PUBLISHED: Final = 0
 WITHHELD: Final = (
     "",
-    "fewer than k people share anything of it",
+    "fewer than k people share a row with it",
     "identifiers only",
     "words that say nothing only",
-    "too vague to say anything",
+    "what k people share of it is too vague",
     "a name would have arisen from what is left",
-    "fewer than l sets in its cluster",
 )
 """Why a record is withheld, by number; the first is that of records that are published."""
-TOO_FEW, IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE, SCRUBBED, TOO_UNIFORM = range(1, 7)
+TOO_FEW, IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE, SCRUBBED = range(1, 6)
 
 TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
 """How finely a time is published."""

@@ -86,10 +86,12 @@ class InEdition:
         return {"intersection_with_earlier": intersection(made, self.earlier.release_files(), now)}
 
     def _of_more(self, made: MadeRelease) -> dict[str, object]:
-        settlement = made.clustering.value.settlement
-        assert settlement is not None
-        joined = (settlement.labels >= 0) & (settlement.labels < settlement.known)
-        return {"joined": int(joined.sum()), "new_clusters": len(new_clusters(made, self.state))}
+        """Records that publish what the edition has published before, and what it has not."""
+        release = made.release.value
+        clusters = release.clusters[release.class_of[release.published]]
+        known = max(self.state.clusters, default=0)
+        joined = np.count_nonzero((clusters >= 0) & (clusters < known))
+        return {"joined": joined, "new_clusters": len(new_clusters(made, self.state))}
 
     @redacted_errors
     def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
@@ -181,7 +183,7 @@ def intersection(made: MadeRelease, earlier: Sequence[Path], now: Path) -> dict[
     """What somebody learns who still holds the earlier edition."""
     store = made.job.store.folder
     tables = [provenance.load(store, file) for file in (*earlier, now)]
-    users = [own for own, _, _ in provenance.numbered_people(tables)]
+    users = [behind.users for behind in provenance.numbered_people(tables)]
     before = _published(earlier, tables[:-1], users[:-1])
     after = _published([now], tables[-1:], users[-1:])
     return dict(intersection_risk(before, after, k=made.job.settings.k)._asdict())

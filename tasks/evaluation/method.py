@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+<<<<<<< HEAD
 from tasks.core.arrays import (
     distinct,
     group_by,
@@ -39,6 +40,14 @@ from tasks.core.records import (
     freeze,
     too_few_unless_published,
 )
+=======
+from tasks.core.arrays import group_by, split_ragged
+from tasks.core.choices import Distance
+from tasks.core.clustering.problem import Problem, problem_of
+from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, freeze
+from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.told import concepts_told, told_of
+>>>>>>> truth
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.pairs import SetPairs
 from tasks.core.starmap import Starmap, serial
@@ -146,9 +155,14 @@ class Method:
 
 
 def published_by_clusters(material: Material, clusters: Clusters) -> Outcome:
-    """All records of a cluster publish the set that costs them least (strict redaction)."""
-    members = members_of(material.table, clusters.labels)
-    rows = generalise(members, material.taxonomy, inclusive=material.inclusive)
+    """All records of a cluster publish the concepts that are true of all of them."""
+    table = material.table
+    levels = item_levels(table, material.taxonomy, vaguest=VAGUEST)
+    held = np.flatnonzero(clusters.labels >= 0)
+    first, _ = group_by(clusters.labels[held], table.form_of[held])
+    labels, forms = clusters.labels[held[first]], table.form_of[held[first]]
+    told = told_of(labels.astype(np.int64), forms.astype(np.int64), levels, clusters.count)
+    rows = split_ragged(*concepts_told(told, levels, clusters.count, senses=True))
     return Outcome(clusters.labels, rows, clusters.centroids)
 
 

@@ -10,9 +10,13 @@ import numpy as np
 from tasks.core.arrays import group_by
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
-from tasks.core.clustering.problem import clusters_of
-from tasks.core.records import Clusters
+from tasks.core.clustering.problem import clusters_of, clusters_of_labels
+from tasks.core.records import TIME_NONE, Clusters
 from tasks.core.redaction.by_record import replacements
+from tasks.core.rows.classes import classes_of
+from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.problem import row_problem
+from tasks.core.similarity.costs import SetCosts
 from tasks.evaluation.method import (
     Material,
     Method,
@@ -35,8 +39,19 @@ def clusters_by(name: str, material: Material, k: int) -> Clusters:
 
 
 def _other(name: str, material: Material, k: int) -> Clusters:
+    if name == "adaptive":
+        return _adaptive(material, k)
     problem = material.problem(k)
     return clusters_of(material.table, CLUSTERINGS[name](problem, material.starmap, None), problem)
+
+
+def _adaptive(material: Material, k: int) -> Clusters:
+    """Who stands behind the same row; of its rows only the concepts are compared."""
+    table = material.table
+    levels = item_levels(table, material.taxonomy, vaguest=VAGUEST, fillers=True)
+    problem, unit_of = row_problem(table, levels, k=k, l=1, precision=TIME_NONE)
+    classes = classes_of(problem, material.starmap)[unit_of]
+    return clusters_of_labels(table, classes, SetCosts.of(table.sets, material.distances))
 
 
 def _paper(material: Material, k: int) -> Clusters:
@@ -77,7 +92,7 @@ ADAPTIVE: Final = Method(
     "ours",
     True,
     partial(_alike, "adaptive"),
-    "this program's default: tasks/core/clustering/adaptive.py",
+    "this program's default: tasks/core/rows",
     "published as `--guarantee strict` does: one set for all records of a cluster",
 )
 MDAV: Final = Method(

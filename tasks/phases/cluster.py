@@ -1,8 +1,9 @@
-"""Phase 4, cluster: microaggregation into clusters of at least k people (paper §3.3, Algorithm 3).
+"""Phase 4, cluster: who stands with whom, at least k people together (paper §3.3).
 
-In: the `RecordTable` and its `Comparison`. Out: a `Clustering`. By method: the paper's Algorithm 3,
-MDAV, V-MDAV, or adaptive (the default). A release that is appended to an edition then looks for
-each record whether a published cluster takes it, or a new one, or whether it waits.
+In: the `RecordTable` and its `Comparison`. Out: a `Clustering`. The default, adaptive, chooses
+rows: sets of words, concepts and a time that are true of all who stand behind them, so that k
+people stand behind each and as much information as possible is told (`core/rows`). The paper's
+Algorithm 3, MDAV and V-MDAV first form clusters of attribute sets; rows are then chosen within.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from tasks.adapters.resources import wordnet
-from tasks.core.append.assignment import Assignment, assign, clusters_in_use, with_centroids
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
-from tasks.core.clustering.problem import clusters_of
-from tasks.core.generalisation.generalise import generalise
-from tasks.core.generalisation.members import members_of
-from tasks.core.records import Clusters, RecordTable
+from tasks.core.clustering.problem import clusters_of, clusters_of_labels
+from tasks.core.records import PRECISIONS, Clusters, Longs, RecordTable
+from tasks.core.rows.classes import classes_of
+from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.problem import groups_of, row_problem
 from tasks.core.similarity.costs import SetCosts
 from tasks.phases.compare import Comparison, comparison_fingerprint
-from tasks.phases.job import Job, Published
+from tasks.phases.job import Job
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
 from tasks.runtime.results import Nothing, Result, Whole
 
 SETS_PER_SECOND: Final = 1000
+UNITS_PER_SECOND: Final = 6000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,13 +37,13 @@ class Clustering:
     """Who stands with whom.
 
     Attributes:
-        clusters: of this release.
-        settlement: the same in the numbers of the edition that it is appended to, with what its
-            clusters publish; None for a release of its own.
+        classes: class of each record that one row tells, or -1, shape (n,); empty for guarantee
+            `paper`, which redacts records one by one.
+        clusters: of attribute sets, with their centroids, for that guarantee alone.
     """
 
-    clusters: Clusters
-    settlement: Assignment | None = None
+    classes: Longs
+    clusters: Clusters | None = None
 
 
 def cluster(
@@ -50,24 +54,57 @@ def cluster(
         cluster_fingerprint(job),
         lambda: cluster_records(job, table.value, compared.value),
         Nothing() if job.appended_to else Whole(job.store, Clustering),
-        lambda found: f"{found.clusters.count} clusters",
+        _label,
     )
 
 
+def _label(found: Clustering) -> str:
+    if found.clusters is not None:
+        return f"{found.clusters.count} clusters"
+    return f"{int(found.classes.max(initial=-1)) + 1} classes of rows"
+
+
 def cluster_fingerprint(job: Job) -> str:
-    return job.fingerprint("cluster", comparison_fingerprint(job), code_fingerprint(__name__))
+    chosen, code = job.settings, code_fingerprint(__name__)
+    decisive = (chosen.guarantee == "paper", chosen.time, job.sizes.units_per_part)
+    return job.fingerprint("cluster", comparison_fingerprint(job), code, *decisive)
 
 
 def cluster_records(job: Job, table: RecordTable, comparison: Comparison) -> Clustering:
-    """Clusters of at least k people; appended ones joined to what was published."""
-    clusters = _clusters(job, table, comparison)
-    if job.appended_to is None:
-        return Clustering(clusters)
-    return _settled(job, table, comparison, clusters, job.appended_to)
+    """Classes of at least k people; clusters of their sets where records are redacted singly."""
+    if job.settings.guarantee != "paper":
+        return Clustering(_classes(job, table, comparison))
+    return Clustering(np.zeros(0, dtype=np.int64), _clusters(job, table, comparison))
+
+
+def _classes(job: Job, table: RecordTable, comparison: Comparison) -> Longs:
+    """Rows that tell the most, within clusters of sets if the method forms them."""
+    settings = job.settings
+    levels = item_levels(table, wordnet(settings.store).taxonomy, vaguest=VAGUEST, fillers=True)
+    groups = None
+    if settings.method != "adaptive":
+        groups = groups_of(table, _clusters(job, table, comparison).labels, levels)
+    problem, unit_of = row_problem(
+        table,
+        levels,
+        k=settings.k,
+        l=settings.l,
+        precision=PRECISIONS[settings.time],
+        groups=groups,
+    )
+    most = job.sizes.units_per_part
+    with job.executor.running(len(problem) / UNITS_PER_SECOND) as starmap:
+        seen = watched(starmap, -(-len(problem) // most), job.progress)
+        return classes_of(problem, seen, units_per_part=most)[unit_of]
 
 
 def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
+    """Clusters of attribute sets, each of at least k people, with their centroids."""
     settings = job.settings
+    if settings.method == "adaptive":
+        classes = _classes(job, table, comparison)
+        costs = SetCosts.of(table.sets, comparison.distances)
+        return clusters_of_labels(table, classes, costs)
     if comparison.set_pairs is not None:
         return cluster_as_printed(
             table,
@@ -82,28 +119,3 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     with job.executor.running(len(problem) / SETS_PER_SECOND) as starmap:
         seen = watched(starmap, len(sources), job.progress)
         return clusters_of(table, method(problem, seen, sources, sets_per_block=most), problem)
-
-
-def _settled(
-    job: Job,
-    table: RecordTable,
-    comparison: Comparison,
-    clusters: Clusters,
-    published: Published,
-) -> Clustering:
-    """Find a place for each record: in a published cluster, in a new one, or nowhere yet."""
-    taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive
-    rows = generalise(members_of(table, clusters.labels), taxonomy, inclusive=inclusive)
-    settlement = assign(
-        table,
-        clusters,
-        rows,
-        published.sets,
-        taxonomy,
-        inclusive=inclusive,
-        k=job.settings.k,
-        l=job.settings.l,
-    )
-    in_use, _ = clusters_in_use(settlement)
-    costs = SetCosts.of(table.sets, comparison.distances)
-    return Clustering(with_centroids(table, in_use, costs), settlement)

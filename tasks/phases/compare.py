@@ -1,9 +1,10 @@
 """Phase 3, compare: how near concepts and records are (paper §3.1–3.2, Eq. 1–9).
 
 In: the `RecordTable`. Out: a `Comparison`: distances of concepts (Eq. 1) and, for the paper's
-method, the least distant pairs of attribute sets (Eq. 6–9, Algorithm 2); for the others the
-graded costs between the sets of each block, left where they are kept. Every pair is kept under the
-content of both sides, so that a later batch compares new pairs only.
+method, the least distant pairs of attribute sets (Eq. 6–9, Algorithm 2); for MDAV the graded costs
+between the sets of each block, left where they are kept. Every pair is kept under the content of
+both sides, so that a later batch compares new pairs only. The default, adaptive, needs distances
+of concepts alone, for the paper's measures.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Comparison:
     Attributes:
         distances: of concepts.
         set_pairs: the least distant pairs of sets, for the paper's method.
-        blocks: what there is to cluster and where its costs are kept, for the other methods.
+        blocks: what there is to cluster and where its costs are kept, for MDAV and V-MDAV.
     """
 
     distances: ConceptDistances
@@ -105,8 +106,13 @@ def _totals(found: Comparison) -> dict[str, int]:
 
 
 def compare_records(job: Job, table: RecordTable) -> Comparison:
-    """Distances of concepts, then of records: pairs of sets (paper), or costs in blocks."""
+    """Distances of concepts, then of records: pairs of sets (paper), or costs in blocks (MDAV).
+
+    Adaptive compares no records with each other: it counts who shares what.
+    """
     distances, attributes = _concept_distances(job, table)
+    if job.settings.method == "adaptive":
+        return Comparison(distances, None, None, attributes, PairCounts(0, 0))
     if job.settings.method == "paper":
         pairs, records = _set_pairs(job, table, distances)
         return Comparison(distances, pairs, None, attributes, records)

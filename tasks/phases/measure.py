@@ -8,26 +8,21 @@ whoever measures. What only counts is done here: to send it would take longer.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from typing import Final, cast
 
 import numpy as np
 
 from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
+from tasks.core.clustering.problem import clusters_of_labels
 from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
 from tasks.core.measures.counts import cluster_sizes, count_release, distributions
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
-from tasks.core.measures.random_clusters import (
-    PERMUTATIONS,
-    Permutation,
-    Scene,
-    compare_with_random,
-    permutation_cost,
-)
+from tasks.core.measures.random_clusters import compare_with_random
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
+from tasks.core.rows.levels import VAGUEST, item_levels
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.starmap import Starmap, serial
@@ -40,8 +35,7 @@ from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
-from tasks.schema import InformationLossSection, Measures, RandomClusters
-from tasks.settings import Settings
+from tasks.schema import InformationLossSection, Measures
 from tasks.version import VERSION
 
 RECORDS_PER_SECOND: Final = 66_000
@@ -59,7 +53,7 @@ def measure(
         "measure",
         measure_fingerprint(job),
         lambda: measure_release(
-            job, log.value, table.value, compared.value, clustering.value.clusters, release.value
+            job, log.value, table.value, compared.value, clustering.value, release.value
         ),
         Nothing() if job.appended_to else Whole(job.store, cast("type[Measures]", dict)),
         lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
@@ -77,17 +71,18 @@ def measure_release(
     log: QueryLog,
     table: RecordTable,
     comparison: Comparison,
-    clusters: Clusters,
+    clustering: Clustering,
     release: Release,
 ) -> Measures:
     """All that `measures.json` says of a release."""
     settings = job.settings
+    clusters = clustering.clusters or _as_published(table, release, comparison)
+    levels = item_levels(table, wordnet(settings.store).taxonomy, vaguest=VAGUEST)
     with job.executor.running(len(table) / RECORDS_PER_SECOND) as starmap:
         seen = watched(starmap, _parts_foreseen(job, table), job.progress)
         cohesion = _cohesion(job, table, comparison, clusters, seen)
         centre = centre_of(table, comparison, seen, sets_per_part=job.sizes.sets_per_part)
         loss = _information_loss(job, table, centre, release, seen)
-        random_clusters = _random_clusters(settings, table, centre, clusters, seen)
     risk = linkage_risk(table, release)
     return {
         "settings": settings.published(),
@@ -109,14 +104,21 @@ def measure_release(
         "diversity": diversity(table, clusters),
         "figures": {
             **distributions(log, table, clusters, release, cohesion, k=settings.k),
-            "random_clusters": random_clusters,
+            "random_clusters": compare_with_random(table, release, levels),
         },
     }
 
 
+def _as_published(table: RecordTable, release: Release, comparison: Comparison) -> Clusters:
+    """Records with attributes that publish the same concepts."""
+    # The last entry is for records that are withheld.
+    labels = np.append(release.clusters, np.int32(-1))[release.class_of]
+    return clusters_of_labels(table, labels, SetCosts.of(table.sets, comparison.distances))
+
+
 def _parts_foreseen(job: Job, table: RecordTable) -> int:
-    """Those of the centre, at least one for cohesion and one for the loss, and permutations."""
-    return -(-len(table.sets) // job.sizes.sets_per_part) + 2 + 1 + PERMUTATIONS
+    """Those of the centre, at least one for cohesion and one for the loss."""
+    return -(-len(table.sets) // job.sizes.sets_per_part) + 2
 
 
 def _cohesion(
@@ -170,22 +172,3 @@ def _information_loss(
 def loss_of_part(known: Resources, inclusive: bool, centre: Ints, rows: ShownRows) -> LossSums:
     """What some rows lose; runs in a worker."""
     return loss_sums(rows, centre, known.taxonomy, known.topic_map, inclusive=inclusive)
-
-
-def _random_clusters(
-    settings: Settings, table: RecordTable, centre: Ints, clusters: Clusters, starmap: Starmap
-) -> RandomClusters:
-    known = resources_in(settings.store, settings.topics)
-
-    def price(permutations: Iterable[Permutation]) -> Iterator[float]:
-        given = ((known, settings.inclusive, permutation) for permutation in permutations)
-        return starmap(cost_of_permutation, given)
-
-    scene = Scene(table, wordnet(settings.store).taxonomy, settings.inclusive)
-    return compare_with_random(scene, clusters, centre, price)
-
-
-@redacted_errors
-def cost_of_permutation(known: Resources, inclusive: bool, permutation: Permutation) -> float:
-    """What random clusters cost; runs in a worker."""
-    return permutation_cost(permutation, known.taxonomy, inclusive=inclusive)

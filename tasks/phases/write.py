@@ -2,17 +2,22 @@
 
 In: the `Release` and the log that it comes from. Out: a `Draft`, which nobody sees until it is
 verified. Rows are ordered by what they publish, never as they came in; the private table of who
-stands behind each row (provenance) lies in the store, under the hash of the written file.
+stands behind each row, and of what became of all rows that were read (provenance), lies in the
+store, under the hash of the written file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from tasks.adapters import provenance, release_files
+from tasks.adapters.provenance import Provenance, RowsRead
 from tasks.adapters.release_files import Draft
 from tasks.adapters.resources import wordnet
-from tasks.core.records import QueryLog, RecordTable, Release
+from tasks.core.mentions import mentions_of
+from tasks.core.records import WITHHELD, Longs, QueryLog, RecordTable, Release
 from tasks.core.verification.clauses import Promise
 from tasks.phases.job import Job
 from tasks.phases.read import read_fingerprint
@@ -50,22 +55,48 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
     """Write the release aside, with the private table of who stands behind each row."""
     settings = job.settings
     draft = release_files.open_draft(Path(settings.out), settings.release_format)
-    rows = release_files.write_rows(draft, release, table, wordnet(settings.store).taxonomy)
+    taxonomy = wordnet(settings.store).taxonomy
+    rows = release_files.write_rows(draft, release, table, taxonomy)
     release_files.write_rejects(draft, log)
     promise = Promise(
         guarantee=settings.guarantee,
         k=settings.k,
         l=settings.l,
+        time=settings.time,
         read=log.rows_read,
         rejected=len(log.reject_rows),
         withheld=len(table) - len(rows.records),
         published=len(rows.records),
     )
-    behind = provenance.Provenance(
-        users=log.people[table.users[rows.records]],
+    mentions, mentioned = mentions_of(table, rows.records)
+    behind = Provenance(
+        read=rows_read(job, log, table, release, rows.records),
         sets=table.set_of[rows.records],
         records=record_ids(job.files, log)[table.log_rows[rows.records]],
+        mentions=mentions,
+        mentioned=mentioned,
+        wordnet=taxonomy.version,
         promise=promise,
     )
     provenance.save(job.store.folder, draft.release_path, behind)
     return draft
+
+
+def rows_read(
+    job: Job, log: QueryLog, table: RecordTable, release: Release, written: Longs
+) -> RowsRead:
+    """What became of every row of the log, given the records in the order of the release."""
+    records = np.concatenate([written, np.flatnonzero(~release.published)])
+    places = table.log_rows[records]
+    rejections = sorted(set(log.reject_reasons.tolist()))
+    number = {reason: len(WITHHELD) + place for place, reason in enumerate(rejections)}
+    rejected = [number[reason] for reason in log.reject_reasons.tolist()]
+    return RowsRead(
+        files=log.sources,
+        digests=tuple(file.digest for file in job.files),
+        origins=np.concatenate([log.origins[places], log.reject_sources]),
+        rows=np.concatenate([log.rows[places], log.reject_rows]),
+        people=log.people[table.users[records]],
+        reasons=(*WITHHELD, *rejections),
+        reason_of=np.concatenate([release.reasons[records], rejected]).astype(np.int32),
+    )

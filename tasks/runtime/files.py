@@ -31,13 +31,25 @@ def make_private(folder: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write aside, then rename."""
+    """Write aside, then rename; nobody else may enter the folder."""
     try:
         make_private(path.parent)
-        with _written_aside(path, content) as aside:
-            os.replace(aside, path)
+        _replace(path, content)
     except OSError as fault:
         raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
+
+
+def write_for_owner(path: Path, content: bytes) -> None:
+    """The same in a folder of the user's, which stays as it is."""
+    try:
+        _replace(path, content)
+    except OSError as fault:
+        raise InputError(f"cannot write {path}: {fault.strerror}") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with _written_aside(path, content) as aside:
+        os.replace(aside, path)
 
 
 def remove_asides(paths: Iterable[Path]) -> None:

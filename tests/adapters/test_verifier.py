@@ -7,26 +7,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tasks.adapters.verifier import read_release, verify_file, verify_union
-from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.verification.union import union_promise
-from tests.core.release_cases import HEADER, NAME, STRICT, WORDS, Case, find_identifiers
-
-TAXONOMY: Taxonomy = build_taxonomy(
-    list(WORDS), list(WORDS.values()), [[] for _ in WORDS], root="entity.n.01", version="mini"
-)
-
-
-class Finder:
-    """Stands for the identifier recognisers."""
-
-    def find(self, text: str) -> tuple[str, ...]:
-        return tuple(find_identifiers(text))
+from tests.core.release_cases import HEADER, KNOWLEDGE, NAME, STRICT, Case
 
 
 def write_tsv(path: Path, case: Case = STRICT) -> None:
@@ -47,9 +34,7 @@ WRITERS: dict[str, Callable[..., None]] = {"tsv": write_tsv, "parquet": write_pa
 
 
 def verify(path: Path, case: Case = STRICT) -> list[str]:
-    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
-    finder: object = Finder()
-    return verify_file(path, users, sets, case.promise, taxonomy=TAXONOMY, identifiers=finder)  # type: ignore[arg-type]
+    return verify_file(path, case.behind, case.promise, KNOWLEDGE)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -123,16 +108,8 @@ def test_only_line_feeds_and_tabs_divide(tmp_path: Path) -> None:
 
 def verify_all(paths: list[Path], case: Case = STRICT) -> list[str]:
     """The same release several times over."""
-    users, sets = (np.array(numbers, dtype=np.int32) for numbers in (case.users, case.sets))
-    promises = [case.promise] * len(paths)
-    finder: object = Finder()
-    return verify_union(
-        paths,
-        [(users, sets, promise) for promise in promises],
-        union_promise(promises),
-        taxonomy=TAXONOMY,
-        identifiers=finder,  # type: ignore[arg-type]
-    )
+    people = [(case.behind, case.promise)] * len(paths)
+    return verify_union(paths, people, union_promise([case.promise] * len(paths)), KNOWLEDGE)
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -214,6 +191,7 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.runtime.files",
         "tasks.adapters.verifier",
         "tasks.core",
+        "tasks.core.choices",
         "tasks.errors",
         "tasks.core.records",
         "tasks.core.taxonomy",

@@ -8,16 +8,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tasks.core.records import AttributeSets
+from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.verification.clauses import Promise, faults
+from tasks.core.verification.evidence import Behind, Knowledge, ReadBack
 
 HEADER = ("query", "concepts", "time", "cluster")
 QUERY, CONCEPTS, TIME, CLUSTER = range(4)
 WORDS = {
     "cancer.n.01": "cancer",
+    "disease.n.01": "disease",
     "influenza.n.01": "influenza",
+    "pneumonia.n.01": "pneumonia",
     "respiratory_disease.n.01": "respiratory disease",
     "treatment.n.01": "treatment",
 }
+PARENTS = {
+    "cancer.n.01": "disease.n.01",
+    "disease.n.01": "entity.n.01",
+    "influenza.n.01": "respiratory_disease.n.01",
+    "pneumonia.n.01": "respiratory_disease.n.01",
+    "respiratory_disease.n.01": "disease.n.01",
+    "treatment.n.01": "entity.n.01",
+}
+CONCEPT_NAMES = [*WORDS, "entity.n.01"]
+TAXONOMY: Taxonomy = build_taxonomy(
+    CONCEPT_NAMES,
+    [*WORDS.values(), "entity"],
+    [[CONCEPT_NAMES.index(PARENTS[name])] if name in PARENTS else [] for name in CONCEPT_NAMES],
+    root="entity.n.01",
+    version="mini",
+)
 NAME = "johncanary"
 
 FORM = {
@@ -33,36 +54,66 @@ FORM = {
     "wordnet": "every published concept exists in WordNet",
     "sorted": "the concepts of a row are sorted, each named once",
     "stray": "rows without a cluster publish no concepts",
-    "said": "every query says its concepts in plain words",
+    "bare": "rows without concepts have no cluster",
+    "finest": "no time is finer than the hour",
     "identifier": "no query holds a direct identifier",
 }
 PEOPLE = {
     "people": "every cluster stands for at least 3 people",
     "same": "all rows of a cluster publish the same concepts",
     "sets": "every cluster hides at least 2 original sets",
-    "padded": "only records with attributes have a cluster",
     "shared": "every whole row is shared by at least 3 people",
     "words": "every word is used by at least 3 people",
-    "day": "no time is finer than the day",
 }
 CLAUSES = FORM | PEOPLE
+K_ANONYMOUS = {"bare"} | set(PEOPLE) - {"people"}
+"""Clauses of strict and terms alone."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A release as read back, with its side table."""
+    """A release as read back, with its side table: people, sets, and concepts by name."""
 
     rows: tuple[tuple[str, ...], ...]
     users: tuple[int, ...]
     sets: tuple[int, ...]
+    mentions: tuple[tuple[str, ...], ...]
     promise: Promise
     header: tuple[str, ...] = HEADER
 
+    @property
+    def behind(self) -> Behind:
+        kinds = sorted(set(self.mentions))
+        concepts = [sorted(map(CONCEPT_NAMES.index, names)) for names in kinds]
+        return Behind(
+            users=np.array(self.users, dtype=np.int32),
+            sets=np.array(self.sets, dtype=np.int32),
+            mentions=np.array([kinds.index(names) for names in self.mentions], dtype=np.int32),
+            mentioned=AttributeSets(
+                offsets=np.cumsum([0, *map(len, concepts)]),
+                concepts=np.array([number for row in concepts for number in row], dtype=np.int32),
+            ),
+        )
+
+    @property
+    def read_back(self) -> ReadBack:
+        return ReadBack(self.header, self.rows, self.behind, self.promise)
+
     def sorted(self) -> Case:
         """The same in the order of a file, so that only what is meant to break breaks."""
-        joined = sorted(zip(self.rows, self.users, self.sets, strict=True))
-        rows, users, sets = zip(*joined, strict=True)
-        return replace(self, rows=rows, users=users, sets=sets)
+        joined = sorted(zip(self.rows, self.users, self.sets, self.mentions, strict=True))
+        rows, users, sets, mentions = zip(*joined, strict=True)
+        return replace(self, rows=rows, users=users, sets=sets, mentions=mentions)
+
+    def take(self, order: Sequence[int]) -> Case:
+        """Some of the rows, with who stands behind them, in another order."""
+        return replace(
+            self,
+            rows=tuple(self.rows[number] for number in order),
+            users=tuple(self.users[number] for number in order),
+            sets=tuple(self.sets[number] for number in order),
+            mentions=tuple(self.mentions[number] for number in order),
+        )
 
     def with_cell(self, row: int, column: int, cell: str) -> Case:
         cells = list(self.rows[row])
@@ -78,14 +129,13 @@ class Case:
 
     def without(self, row: int) -> Case:
         """Drop a row from the file and from the side table, and count it as withheld."""
-        rows, users, sets = list(self.rows), list(self.users), list(self.sets)
-        del rows[row], users[row], sets[row]
+        kept = [number for number in range(len(self.rows)) if number != row]
         counts = replace(
             self.promise,
             published=self.promise.published - 1,
             withheld=self.promise.withheld + 1,
         )
-        return replace(self, rows=tuple(rows), users=tuple(users), sets=tuple(sets), promise=counts)
+        return replace(self.take(kept), promise=counts)
 
 
 def make_case(
@@ -94,19 +144,31 @@ def make_case(
     k: int = 3,
     l: int = 2,  # noqa: E741
 ) -> Case:
-    """A release of rows, each with the users and the original sets behind it."""
+    """A release of rows, each with the users and the original sets behind it.
+
+    Whoever stands behind a row mentioned what it publishes, but for BELOW.
+    """
     flat = [
-        (row, user, number)
+        (row, user, number, _mentioned("".join(row[CONCEPTS:TIME])))
         for row, users, sets in entries
         for user, number in zip(users, sets, strict=True)
     ]
-    rows, users, sets = zip(*flat, strict=True) if flat else ((), (), ())
+    rows, users, sets, mentions = zip(*flat, strict=True) if flat else ((), (), (), ())
     count = len(flat)
-    promise = Promise(guarantee, k, l, read=count + 7, rejected=3, withheld=4, published=count)
-    case = Case(rows, users, sets, promise)
+    promise = Promise(
+        guarantee, k, l, "hour", read=count + 7, rejected=3, withheld=4, published=count
+    )
+    case = Case(rows, users, sets, mentions, promise)
     return case.sorted() if flat else case
 
 
+def _mentioned(cell: str) -> tuple[str, ...]:
+    known = (name for name in cell.split(";") if name in WORDS)
+    return tuple(sorted(BELOW.get(name, name) for name in known))
+
+
+BELOW = {"respiratory_disease.n.01": "pneumonia.n.01"}
+"""What people mentioned, where a release generalises it."""
 COUGH = "respiratory_disease.n.01;treatment.n.01"
 
 STRICT = make_case(
@@ -114,7 +176,7 @@ STRICT = make_case(
         (("respiratory disease winter treatment", COUGH, "2006-03", "1"), (1, 2, 3), (10, 11, 10)),
         (("treatment respiratory disease", COUGH, "2006-03-05 07", "1"), (1, 5, 6), (11, 12, 10)),
         (("cancer help", "cancer.n.01", "2006-03-05", "2"), (1, 4, 7, 7), (20, 21, 21, 21)),
-        (("weather", "", "", "3"), (2, 4, 6), (30, 31, 30)),
+        (("weather", "", "", ""), (2, 4, 6), (30, 31, 30)),
         (("cheap flights", "", "", ""), (2, 5, 8), (-1, -1, -1)),
     ],
     "strict",
@@ -148,22 +210,23 @@ def find_identifiers(text: str) -> list[str]:
     return re.findall(f"{NAME}|[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}", text)
 
 
+KNOWLEDGE = Knowledge(TAXONOMY, find_identifiers, frozenset({"the", "of", "for"}))
+
+
 def judge(case: Case) -> list[str]:
-    return faults(
-        case.header,
-        case.rows,
-        np.array(case.users, dtype=np.int32),
-        np.array(case.sets, dtype=np.int32),
-        case.promise,
-        plain_words=WORDS.get,
-        find_identifiers=find_identifiers,
-    )
+    return faults(case.read_back, KNOWLEDGE)
+
+
+def sentences(guarantee: str) -> dict[str, str]:
+    """What clauses are called where the finest time promised is the hour."""
+    by_day = {"finest": "no time is finer than the day"}
+    return CLAUSES if guarantee == "strict" else CLAUSES | by_day
 
 
 def broken(case: Case) -> set[str]:
     """Short names of the clauses that the verifier names."""
-    found = judge(case)
-    names = {name for name, says in CLAUSES.items() if any(f.startswith(says + ":") for f in found)}
+    found, clauses = judge(case), sentences(case.promise.guarantee)
+    names = {name for name, says in clauses.items() if any(f.startswith(says + ":") for f in found)}
     assert len(names) == len(found)
     return names
 

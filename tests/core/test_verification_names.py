@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.core.verification.clauses import Promise, faults
+from tasks.core.records import AttributeSets
+from tasks.core.taxonomy import build_taxonomy
+from tasks.core.verification.clauses import faults
+from tasks.core.verification.evidence import COLUMNS, Behind, Knowledge, Promise, ReadBack
 
-PROMISE = Promise(guarantee="strict", k=2, l=1, read=2, rejected=0, withheld=0, published=2)
+PROMISE = Promise("strict", 2, 1, "month", read=2, rejected=0, withheld=0, published=2)
 
 
 def find_john(text: str) -> list[str]:
@@ -19,16 +22,16 @@ def find_john(text: str) -> list[str]:
     [("john dory", True), ("recipe john dory", True), ("john dory john", False)],
 )
 def test_only_words_beside_the_concepts_can_be_identifiers(query: str, holds: bool) -> None:
-    rows = [(query, "john_dory.n.01", "", "1")] * 2
-    found = faults(
-        ("query", "concepts", "time", "cluster"),
-        rows,
-        np.array([0, 1], dtype=np.int32),
-        np.array([0, 1], dtype=np.int32),
-        PROMISE,
-        plain_words=lambda name: "john dory",
-        find_identifiers=find_john,
+    names = ["john_dory.n.01"]
+    taxonomy = build_taxonomy(names, ["john dory"], [[]], root="entity.n.01", version="mini")
+    behind = Behind(
+        users=np.array([0, 1], dtype=np.int32),
+        sets=np.array([0, 0], dtype=np.int32),
+        mentions=np.array([0, 0], dtype=np.int32),
+        mentioned=AttributeSets(np.array([0, 1]), np.array([0], dtype=np.int32)),
     )
+    release = ReadBack(COLUMNS, [(query, *names, "", "1")] * 2, behind, PROMISE)
+    found = faults(release, Knowledge(taxonomy, find_john, frozenset()))
     assert found == (
         [] if holds else ["no query holds a direct identifier: broken by 2 rows (1, 2)"]
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tasks.core.part_sizes import PartSizes
-from tasks.core.records import Ints
+from tasks.core.records import Longs
 from tasks.phases import cluster as cluster_phase
 from tasks.phases.analyse import analyse
 from tasks.phases.compare import compare
@@ -60,8 +60,8 @@ class Reference:
         assert (out / "release.tsv").read_bytes() == self.written
 
 
-def labels_of(made: MadeRelease) -> Ints:
-    return made.clustering.value.clusters.labels
+def labels_of(made: MadeRelease) -> Longs:
+    return made.clustering.value.classes
 
 
 @pytest.fixture(scope="module", params=METHODS)

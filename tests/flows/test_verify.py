@@ -3,23 +3,58 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from flows import verify
 from tasks.adapters import provenance
-from tasks.adapters.provenance import Provenance, register
+from tasks.adapters.provenance import Provenance, RowsRead, register
+from tasks.adapters.wordnet import WordNet
+from tasks.core.records import AttributeSets
+from tasks.core.taxonomy import Taxonomy
 from tasks.phases import verify as verify_phase
-from tests.adapters.test_verifier import TAXONOMY, Finder, write_parquet, write_tsv
-from tests.core.release_cases import CLAUSES, NAME, STRICT, Case
+from tests.adapters.test_verifier import write_parquet, write_tsv
+from tests.core.release_cases import CLAUSES, NAME, PAPER, STRICT, TAXONOMY, Case, find_identifiers
 from tests.helpers.stores import prepared_store
 
 ROOT = Path(verify.__file__).parent.parent
+
+
+def provenance_of(case: Case) -> Provenance:
+    """Of a log of one file, of which the published rows came first."""
+    promise, count = case.promise, len(case.rows)
+    accepted = count + promise.withheld
+    people = np.array([*case.users, *([0] * promise.withheld)], dtype=np.int64)
+    reason_of = np.repeat([0, 1, 2], [count, promise.withheld, promise.rejected])
+    read = RowsRead(
+        files=("log.tsv",),
+        digests=("ab",),
+        origins=np.zeros(accepted + promise.rejected, dtype=np.int32),
+        rows=np.arange(accepted + promise.rejected) + 2,
+        people=people,
+        reasons=("", "too few", "no text"),
+        reason_of=reason_of.astype(np.int32),
+    )
+    _, sets, mentions, mentioned = case.behind
+    return Provenance(read, sets, np.arange(count), mentions, mentioned, "mini", promise)
+
+
+def numbered_by(taxonomy: Taxonomy, table: Provenance) -> Provenance:
+    """The same, with the numbers that another taxonomy gives to the concepts."""
+    number = {name: number for number, name in enumerate(taxonomy.names.tolist())}
+    names = TAXONOMY.names[table.mentioned.concepts].tolist()
+    concepts = np.array([number[name] for name in names], dtype=np.int32)
+    mentioned = AttributeSets(table.mentioned.offsets, concepts)
+    return replace(table, mentioned=mentioned, wordnet=taxonomy.version)
 
 
 def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
@@ -27,8 +62,7 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / "release.tsv"
     write_tsv(path, case)
-    users, sets = np.array(case.users, np.int64), np.array(case.sets, np.int32)
-    provenance.save(vault, path, Provenance(users, sets, np.arange(len(users)), case.promise))
+    provenance.save(vault, path, provenance_of(case))
     (folder / "rejects.tsv").touch()
     register(vault, folder, path, "made")
     return path
@@ -36,9 +70,9 @@ def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
 
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    known = SimpleNamespace(taxonomy=TAXONOMY)
+    known, finder = SimpleNamespace(taxonomy=TAXONOMY), SimpleNamespace(find=find_identifiers)
     monkeypatch.setattr(verify_phase, "wordnet", lambda store: known)
-    monkeypatch.setattr(verify_phase, "load_identifier_finder", lambda store: Finder())
+    monkeypatch.setattr(verify_phase, "load_identifier_finder", lambda store: finder)
     return tmp_path / "store"
 
 
@@ -155,6 +189,93 @@ def test_an_interrupt_exits_130(folder: Path, vault: Path, monkeypatch: pytest.M
     assert run(folder, vault) == 130
 
 
+def test_paper_says_what_it_does_not_promise(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(vault, tmp_path / "paper", PAPER)
+    publish(vault, tmp_path / "strict")
+    assert run(tmp_path / "paper", vault) == 0
+    assert "note    truth is not promised under guarantee paper" in capsys.readouterr().out
+    assert run(tmp_path / "strict", vault) == 0
+    assert "note" not in capsys.readouterr().out
+
+
+def test_concepts_numbered_by_another_wordnet_are_not_judged(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = publish(vault, tmp_path / "release")
+    provenance.save(vault, path, replace(provenance_of(STRICT), wordnet="3.1"))
+    assert run(tmp_path / "release", vault) == 3
+    assert "made with another WordNet" in capsys.readouterr().err
+
+
+def audited(folder: Path, vault: Path, file: Path, *options: str) -> list[dict[str, object]]:
+    assert run(folder, vault, "--audit", str(file), *options) == 0
+    rows: list[dict[str, object]] = pq.read_table(file).to_pylist()
+    return rows
+
+
+def test_an_audit_tells_what_became_of_every_row_read(
+    folder: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = audited(folder, vault, tmp_path / "audit.parquet")
+    assert "audit: 23 rows read" in capsys.readouterr().out
+    assert [line["row"] for line in lines] == list(range(2, 25))
+    assert list(lines[0]) == ["file", "row", "person", "release_row", "reason"]
+    first = {"file": "log.tsv", "row": 2, "person": 1, "release_row": 1, "reason": None}
+    assert lines[0] == first
+    assert lines[15] == {**first, "row": 17, "person": STRICT.users[15], "release_row": 16}
+    withheld = {"person": 0, "release_row": None, "reason": "too few"}
+    assert lines[16] == {**first, "row": 18, **withheld}
+    rejected = {"person": None, "release_row": None, "reason": "no text"}
+    assert lines[-1] == {**first, "row": 24, **rejected}
+
+
+def test_an_audit_is_for_its_owner_alone(folder: Path, vault: Path, tmp_path: Path) -> None:
+    """Also while it is written, and if a file lies there that others may read."""
+    file = tmp_path / "audit.parquet"
+    file.write_text("old")
+    file.chmod(0o644)
+    mode, previous = tmp_path.stat().st_mode, os.umask(0)
+    try:
+        audited(folder, vault, file, "--json")
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert tmp_path.stat().st_mode == mode, "the folder is the user's"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.parquet", "release", "store"]
+
+
+def test_an_audit_is_never_put_where_the_release_is_published(
+    folder: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    (folder / "deep").mkdir()
+    before = sorted(folder.rglob("*"))
+    for file in (folder / "a.parquet", folder / "deep" / "a.parquet", tmp_path / "link" / "a"):
+        assert run(folder, vault, "--audit", str(file)) == 2
+        assert run(tmp_path / "link", vault, "--audit", str(file)) == 2
+    printed = capsys.readouterr()
+    assert "which is published" in printed.err
+    assert printed.out == ""
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_nor_in_the_edition_of_a_release(vault: Path, tmp_path: Path) -> None:
+    release = tmp_path / "edition-0001" / "release-0001"
+    release.mkdir(parents=True)
+    publish(vault, release)
+    assert run(release, vault, "--audit", str(tmp_path / "edition-0001" / "audit")) == 2
+    assert run(release, vault, "--audit", str(tmp_path / "audit")) == 0
+
+
+def test_an_audit_that_cannot_be_written_exits_3(
+    folder: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, vault, "--audit", str(tmp_path / "nowhere" / "audit")) == 3
+    assert "cannot write" in capsys.readouterr().err
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "flows.verify", *arguments]
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
@@ -176,10 +297,11 @@ def test_help_answers_without_loading_anything_heavy() -> None:
 
 
 def test_the_command_proves_and_refutes_with_the_real_wordnet_and_recognisers(
-    tmp_path: Path, store: Path
+    tmp_path: Path, store: Path, wordnet: WordNet
 ) -> None:
     vault, folder = tmp_path / "store", tmp_path / "release"
     path = publish(vault, folder)
+    provenance.save(vault, path, numbered_by(wordnet.taxonomy, provenance_of(STRICT)))
     prepared_store(vault, store)
     proven = command(str(folder), "--store", str(vault), "--json")
     assert (proven.returncode, proven.stdout, proven.stderr) == (

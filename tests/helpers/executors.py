@@ -22,7 +22,7 @@ def small_parts(size: int = 50) -> PartSizes:
         pairs_per_part=10 * size,
         matches_per_part=size,
         sets_per_part=size,
-        records_per_part=2 * size,
+        units_per_part=2 * size,
         rows_per_part=size,
         concepts_per_part=size,
     )

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tasks.core.clustering.problem import Problem, problem_of
-from tasks.core.generalisation.members import Members, members_of
 from tasks.core.records import RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -73,12 +72,3 @@ def problems(draw: st.DrawFn, *, most: int = 40) -> Problem:
     taxonomy, table = draw(logs(most=most))
     k = draw(st.one_of(st.integers(2, 5), st.integers(2, 20)))
     return problem_from(taxonomy, table, k=k, l=draw(st.sampled_from([1, 1, 2, 3])))
-
-
-@st.composite
-def clustered(draw: st.DrawFn, *, most: int = 12) -> tuple[Taxonomy, Members]:
-    """The members of a few clusters of random records."""
-    taxonomy, table = draw(logs(most=most))
-    labels = [draw(st.integers(0, 2)) for _ in range(len(table))]
-    _, numbered = np.unique(labels, return_inverse=True)
-    return taxonomy, members_of(table, numbered.astype(np.int32))

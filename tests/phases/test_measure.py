@@ -30,7 +30,7 @@ def made(store: Path) -> Made:
 
 
 def test_the_same_measures_whoever_measures(made: Made, tmp_path: Path) -> None:
-    given = (made.log, made.table, made.comparison, made.clustering.clusters, made.release)
+    given = (made.log, made.table, made.comparison, made.clustering, made.release)
     in_one_piece = measure_release(made.job, *given)
     found, steps = [], []
     with each_executor(tmp_path) as executors:

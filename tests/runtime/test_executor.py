@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import cut_into_blocks
+from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.records import Ints
 from tasks.core.similarity.costs import Costs
@@ -66,7 +66,7 @@ def test_one_and_two_workers_find_the_same_clusters() -> None:
     labels = []
     for workers in (1, 2):
         with LocalExecutor(workers).running(A_LOT) as run:
-            labels.append(adaptive_labels(problem, run, sets_per_block=SETS_PER_BLOCK).tolist())
+            labels.append(mdav_labels(problem, run, sets_per_block=SETS_PER_BLOCK).tolist())
     assert labels[0] == labels[1]
 
 
@@ -85,8 +85,8 @@ def test_workers_read_what_is_known_of_a_block(tmp_path: Path) -> None:
         sources.append(KnownCosts(tmp_path / f"{number}.npy"))
         np.save(sources[-1].path, between_sets(problem.part(block)))
     with LocalExecutor(2).running(A_LOT) as run:
-        labels = adaptive_labels(problem, run, sources, sets_per_block=SETS_PER_BLOCK)
-    expected = adaptive_labels(problem, sets_per_block=SETS_PER_BLOCK)
+        labels = mdav_labels(problem, run, sources, sets_per_block=SETS_PER_BLOCK)
+    expected = mdav_labels(problem, sets_per_block=SETS_PER_BLOCK)
     assert labels.tolist() == expected.tolist()
 
 

@@ -17,13 +17,13 @@ import pytest
 from flows.dask_executor import SHOWN_AS, _Submit
 from flows.run import main
 from tasks.adapters.detection.text_reader import read_rows_of_part
-from tasks.core.clustering.adaptive import adaptive_labels
+from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.part_sizes import PartSizes
 from tasks.core.records import Floats
+from tasks.core.rows.classes import classes_of_part
 from tasks.errors import InputError, UsageError
-from tasks.phases.measure import cost_of_permutation
-from tasks.phases.redact import redact_part_strictly
+from tasks.phases.measure import loss_of_part
 from tasks.runtime.codec import name_of, named, pack
 from tasks.runtime.executor import ALWAYS_ELSEWHERE, Executor
 from tasks.runtime.fingerprint import program_fingerprint
@@ -111,11 +111,10 @@ def test_calls_elsewhere_find_the_clusters_of_one_process(tmp_path: Path, proble
     engine = Here()
     executor = RemoteExecutor(SharedFiles(str(tmp_path)), engine, 1, tasks_per_worker=2)
     with executor.running(A_LOT) as run:
-        found = adaptive_labels(problem, run, sets_per_block=SETS_PER_BLOCK)
-        # Two tasks for the blocks, two for their boundaries.
-        assert engine.done == 4
+        found = mdav_labels(problem, run, sets_per_block=SETS_PER_BLOCK)
+        assert engine.done == 2
         assert any(path.is_file() for path in tmp_path.rglob("*"))
-    assert found.tolist() == adaptive_labels(problem, sets_per_block=SETS_PER_BLOCK).tolist()
+    assert found.tolist() == mdav_labels(problem, sets_per_block=SETS_PER_BLOCK).tolist()
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
@@ -252,10 +251,10 @@ def test_the_same_bytes_with_other_machines(new_store: Callable[[], Path], tmp_p
     shared = replace(
         plain, out=str(tmp_path / "shared"), store=str(new_store()), shared="", runner="dask"
     )
-    engine, sizes = Here(), PartSizes(records_per_part=100)
+    engine, sizes = Here(), PartSizes(units_per_part=100)
     executor = RemoteExecutor(SharedFiles(shared.shared), engine, 1, ready_seconds=0)
     assert bytes_of(shared, sizes, executor) == bytes_of(plain, PartSizes())
-    assert {name_of(read_rows_of_part), name_of(redact_part_strictly)} < set(engine.functions)
+    assert {name_of(read_rows_of_part), name_of(classes_of_part)} < set(engine.functions)
 
 
 def test_no_canary_in_what_machines_exchange(new_store: Callable[[], Path], tmp_path: Path) -> None:
@@ -267,7 +266,7 @@ def test_no_canary_in_what_machines_exchange(new_store: Callable[[], Path], tmp_
     executor = RemoteExecutor(LastingFiles(settings.shared), engine, 1, ready_seconds=0)
     bytes_of(settings, small_parts(), executor)
     exchanged = list(contents(Path(settings.shared)))
-    called = {read_rows_of_part, redact_part_strictly, cost_of_permutation}
+    called = {read_rows_of_part, classes_of_part, loss_of_part}
     assert {*map(name_of, called)} < set(engine.functions)
     assert len(exchanged) > 40
     assert_no_canary(exchanged)
@@ -278,7 +277,7 @@ def test_what_parts_took_is_measured(new_store: Callable[[], Path], tmp_path: Pa
     settings = Settings(out=str(tmp_path / "out"), store=str(new_store()), runner="dask")
     executor = RemoteExecutor(SharedFiles(settings.shared), Here(), 1, ready_seconds=0)
     _, measures = released(settings, executor, small_parts())
-    assert measures["shards"][name_of(cost_of_permutation)]["calls"] > 2
+    assert measures["shards"][name_of(loss_of_part)]["calls"] > 2
     again = replace(settings, store=str(new_store()), shared="", runner="local", workers=1)
     assert "shards" not in released(again)[1]
 

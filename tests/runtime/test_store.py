@@ -72,13 +72,15 @@ def test_arrays_come_back_as_they_were(kept: Store) -> None:
 
 def test_results_of_phases_come_back_as_they_were(kept: Store) -> None:
     labels, centroids = np.array([0, 0, -1], np.int32), np.array([1], np.int32)
-    kept.save("key", Clustering(Clusters(labels, labels < 0, centroids)))
+    classes = np.array([0, -1, 0])
+    kept.save("key", Clustering(classes, Clusters(labels, labels < 0, centroids)))
     found = kept.load("key", Clustering)
     assert found is not None
+    assert found.clusters is not None
+    assert found.classes.tolist() == [0, -1, 0]
     assert found.clusters.labels.tolist() == [0, 0, -1]
     assert found.clusters.suppressed.tolist() == [False, False, True]
     assert found.clusters.centroids.tolist() == [1]
-    assert found.settlement is None
 
 
 def test_a_value_of_another_kind_is_not_loaded(kept: Store) -> None:

@@ -10,25 +10,19 @@ scope `all` (nine blocks of 1,903 to 3,754 sets): without a random twentieth of 
 are the same, and 5.7 % of the pairs within blocks are new, all of them with a new set; without the
 last twentieth, 8.6 %. A cut moves if a higher parting comes into the middle third: that was so in
 none of twelve more such trials, but in two of twelve on random sets of nouns.
-
-Where blocks were cut apart, clusters of different blocks exchange sets (`refine_boundaries`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
 
 import numpy as np
 
-from tasks.core.clustering.moves import STEPS, improved
-from tasks.core.clustering.partition import CostTable, Partition
 from tasks.core.clustering.problem import (
     Problem,
     UserSizes,
     between_sets,
     medoids,
-    renumbered,
     suppressed_labels,
 )
 from tasks.core.part_sizes import PART_SIZES
@@ -36,7 +30,6 @@ from tasks.core.records import Ints, Longs
 from tasks.core.similarity.costs import Costs
 from tasks.core.starmap import Starmap
 
-REFINEMENT_ROUNDS: Final = 3
 NONE = -1
 """Fills up the rows of sets with fewer attributes than others."""
 Between = Callable[[Problem], Costs]
@@ -160,19 +153,16 @@ def _join_nearest(problem: Problem, labels: Ints) -> Ints:
     return np.where(labels >= 0, labels, nearest)
 
 
-def taxonomic_order(problem: Problem, *, last_first: bool = False) -> tuple[Longs, Longs]:
+def taxonomic_order(problem: Problem) -> tuple[Longs, Longs]:
     """The sets in order, and the rank of the parting before each of them (low: near the top).
 
     Sets are ordered by the place of their first attribute in a depth-first walk of the taxonomy,
     then of the next, then by number. A parting at an earlier attribute ranks first, then one
-    where the paths of the two attributes have less in common. With `last_first` the walk is
-    taken backwards, and sets are ordered by what is their last attribute otherwise.
+    where the paths of the two attributes have less in common.
     """
     # Paths in lexicographic order are a depth-first walk.
     paths, places = np.unique(problem.paths, axis=0, return_inverse=True)
     places = places.ravel()
-    if last_first:
-        paths, places = paths[::-1], len(paths) - 1 - places
     rows = _attribute_places(problem, places)
     order = np.lexsort(rows.T[::-1])
     return order, np.append(0, _partings(rows[order], paths))
@@ -202,44 +192,3 @@ def _partings(rows: Longs, paths: Ints) -> Longs:
     alike = (paths[left] == paths[right]) & (left != NONE)[:, None]
     shared = np.cumprod(alike, axis=1).sum(axis=1)
     return np.asarray(attribute * (paths.shape[1] + 1) + shared, dtype=np.int64)
-
-
-def refine_boundaries(
-    problem: Problem,
-    labels: Ints,
-    starmap: Starmap,
-    *,
-    sets_per_block: int = PART_SIZES.sets_per_block,
-) -> Ints:
-    """Labels that cost no more, of sets that are all in clusters.
-
-    Whole clusters are put into other blocks, which cut across the first: those hold together
-    what is close by its first attribute, these by its last. Sets are held against centres here,
-    never against each other, so that what pairs of sets cost is asked for in the first blocks
-    alone.
-    """
-    crossing = _crossing_blocks(problem, labels, sets_per_block)
-    searched = 2 * sets_per_block
-    parts = ((problem.part(block), renumbered(labels[block]), searched) for block in crossing)
-    return joined(problem, crossing, starmap(_refined, parts))
-
-
-def _refined(block: Problem, labels: Ints, most_sets: int) -> Ints:
-    """Improve the clusters of a block, unless one of them makes it larger than can be searched."""
-    if len(block) > most_sets:
-        return labels
-    partition = Partition(block, CostTable(block), labels)
-    return improved(partition, STEPS, REFINEMENT_ROUNDS).labels.astype(np.int32)
-
-
-def _crossing_blocks(problem: Problem, labels: Ints, sets_per_block: int) -> list[Longs]:
-    """The sets of each block, ascending; a cluster stands where its most frequent set does."""
-    ranks = np.argsort(taxonomic_order(problem, last_first=True)[0])
-    by_label = np.lexsort((-problem.counts, labels))
-    frequent = by_label[np.flatnonzero(np.diff(labels[by_label], prepend=-1))]
-    order = np.argsort(ranks[frequent])
-    sizes = np.bincount(labels)[order]
-    count = -(-len(problem) // sets_per_block)
-    block_of = np.empty(len(order), dtype=np.int64)
-    block_of[order] = (np.cumsum(sizes) - sizes) * count // len(problem)
-    return [np.flatnonzero(block_of[labels] == block) for block in np.unique(block_of)]

@@ -1,7 +1,8 @@
 """The clusterings of distinct sets, by the names that `--method` gives them.
 
-The one registry: a release and a comparison of methods both read it. Algorithm 3 of the paper is
-not among them, for it clusters records by their least distant pairs and not sets by their costs.
+The one registry: a release and a comparison of methods both read it. Two are not among them:
+Algorithm 3 of the paper clusters records by their least distant pairs and not sets by their costs;
+*adaptive*, the default, chooses rows and not clusters of sets (`tasks/core/rows`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from tasks.core.clustering.adaptive import adaptive_labels
 from tasks.core.clustering.blocks import Between
 from tasks.core.clustering.mdav import mdav_labels, vmdav_labels
 from tasks.core.clustering.problem import Problem
@@ -32,7 +32,6 @@ class ClusteringMethod(Protocol):
 
 
 CLUSTERINGS: Final[Mapping[str, ClusteringMethod]] = {
-    "adaptive": adaptive_labels,
     "mdav": mdav_labels,
     "vmdav": vmdav_labels,
 }

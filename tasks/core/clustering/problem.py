@@ -7,6 +7,7 @@ whoever holds a set counts once however often they asked for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from tasks.core.similarity.medoids import group_medoids
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
 SUPPRESSED = -1
+CENTROID_CANDIDATES: Final = 64
+"""The middle of a large cluster is looked for among so many of its most frequent sets."""
 FIRST_LOOK = 4
 """k people are looked for among the first FIRST_LOOK * k units, then so many times further."""
 
@@ -194,6 +197,31 @@ def medoids(problem: Problem, labels: Ints) -> Longs:
     starts = np.flatnonzero(np.diff(labels[members], prepend=SUPPRESSED))
     groups = np.append(starts, len(members)), members
     return members[group_medoids(problem.costs, groups, problem.counts[members])]
+
+
+def clusters_of_labels(table: RecordTable, labels: Ints | Longs, costs: SetCosts) -> Clusters:
+    """Clusters of the records that hold attributes, by any labels (-1: none).
+
+    The first record of its medoid stands for each, ties by order.
+
+    Args:
+        costs: of the table's sets.
+    """
+    held = np.flatnonzero((labels >= 0) & (table.set_of >= 0))
+    numbers = renumbered(labels[held].astype(np.int32))
+    own = np.full(len(table), SUPPRESSED, dtype=np.int32)
+    own[held] = numbers
+    keys = numbers.astype(np.int64) * len(table.sets) + table.set_of[held]
+    units, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    clusters, sets = np.divmod(units, max(1, len(table.sets)))
+    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+    groups = np.append(starts, len(sets)), sets
+    found = group_medoids(costs, groups, counts, most_candidates=CENTROID_CANDIDATES)
+    return Clusters(
+        labels=own,
+        suppressed=(table.set_of >= 0) & (own < 0),
+        centroids=held[first[found]].astype(np.int32),
+    )
 
 
 def between_sets(problem: Problem) -> Costs:

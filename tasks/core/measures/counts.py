@@ -85,12 +85,10 @@ def _unchanged(table: RecordTable, release: Release) -> Flags:
     records = np.flatnonzero(release.published)
     first, pair_of = group_by(table.form_of[records], release.class_of[records])
     forms, classes = table.form_of[records[first]], release.class_of[records[first]]
-    concepts = table.forms.item_concepts
-    items = np.where(concepts >= 0, -1 - concepts, table.forms.item_words)
-    item_offsets, item_places = take_ragged(table.forms.item_offsets, forms)
-    term_offsets, term_places = take_ragged(release.term_offsets, classes)
+    item_offsets, items = take_ragged(table.forms.item_offsets, forms)
+    term_offsets, terms = take_ragged(release.term_offsets, classes)
     same = equal_sets(
-        (item_offsets, items[item_places]), (term_offsets, release.terms[term_places])
+        (item_offsets, table.forms.item_words[items]), (term_offsets, release.terms[terms])
     )
     unchanged = np.zeros(len(table), dtype=np.bool_)
     unchanged[records] = same[pair_of]

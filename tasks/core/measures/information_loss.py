@@ -9,10 +9,18 @@ from operator import add
 
 import numpy as np
 
-from tasks.core.arrays import Ragged, take_ragged
+from tasks.core.arrays import (
+    Ragged,
+    distinct,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    take_ragged,
+)
 from tasks.core.detection.topics import TopicMap
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import (
+    ATTRIBUTE,
     Floats,
     Ints,
     Longs,
@@ -116,7 +124,9 @@ def shown_rows(
         own = counts[start : start + rows_per_part]
         offsets, attributes, weights = form_attributes(table, forms)
         weights = weights * np.repeat(own, np.diff(offsets))
-        yield ShownRows(offsets, attributes, weights, *_published(release, classes), own)
+        yield ShownRows(
+            offsets, attributes, weights, *_published(table, release, forms, classes), own
+        )
 
 
 def loss_sums(
@@ -165,12 +175,31 @@ def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floa
     return offsets, table.forms.attributes[places], weights
 
 
-def _published(release: Release, classes: Longs) -> Ragged:
-    """Published concepts of each class; class -1, a suppressed record, publishes none."""
-    padded = np.append(release.concept_offsets, release.concept_offsets[-1])
-    rows = np.where(classes >= 0, classes, len(padded) - 2)
-    offsets, places = take_ragged(padded, rows)
-    return offsets, release.concepts[places]
+def _published(table: RecordTable, release: Release, forms: Longs, classes: Longs) -> Ragged:
+    """What stands for the attributes of each form in its class; class -1 publishes nothing.
+
+    The concepts of the class, and attributes of the form that it tells as they were typed.
+    """
+    # The last row is empty: that of records that are suppressed.
+    offsets, places = take_ragged(
+        np.append(release.concept_offsets, release.concept_offsets[-1]), classes
+    )
+    keys = [ragged_keys(owners(offsets), release.concepts[places])]
+    keys.append(_told_as_typed(table, release, forms, classes))
+    return ragged_from_keys(distinct(np.concatenate(keys)), len(forms))
+
+
+def _told_as_typed(table: RecordTable, release: Release, forms: Longs, classes: Longs) -> Longs:
+    """Attributes whose word is a term of their class."""
+    offsets, items = take_ragged(table.forms.item_offsets, forms)
+    row = owners(offsets)
+    held = (table.forms.item_kinds[items] == ATTRIBUTE) & (classes[row] >= 0)
+    row, items = row[held], items[held]
+    said = ragged_keys(owners(release.term_offsets), release.terms)
+    told = np.isin(ragged_keys(classes[row], table.forms.item_words[items]), said)
+    row, items = row[told], items[told]
+    own = table.forms.attribute_offsets[forms[row]] + table.forms.item_attributes[items]
+    return ragged_keys(row, table.forms.attributes[own])
 
 
 def _repeated(values: Ints, times: int) -> Ragged:

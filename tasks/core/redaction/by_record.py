@@ -1,7 +1,7 @@
 """Redaction record by record: what a form publishes in its cluster, its time a day or coarser.
 
-Guarantee `terms`: every published word is used by k people. All records of a cluster publish the
-same concepts, as in strict mode, but a word stays wherever k people use it. More text survives;
+Guarantee `terms`: every published word is used by k people. Records of a class publish what it
+tells, as in strict mode, and each of them its own words that k people use. More text survives;
 somebody who knows several words of a query may still find its row.
 
 Guarantee `paper`: redaction as printed (paper §3.3, Algorithm 3, lines 14–18). What is similar to
@@ -13,6 +13,7 @@ k-anonymity, as the paper's §5 says.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,9 +21,11 @@ from tasks.core.arrays import (
     Ragged,
     group_by,
     owners,
+    people_per_label,
     ragged_from_keys,
     ragged_keys,
     ragged_of,
+    split_ragged,
     take_ragged,
 )
 from tasks.core.records import (
@@ -39,10 +42,12 @@ from tasks.core.records import (
     cut_times,
     too_few_unless_published,
 )
-from tasks.core.redaction.published import NOTHING, PublishedSets, said_terms
+from tasks.core.redaction.scrubbing import Find, scrub, with_terms
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.distances import match_attributes
 from tasks.core.taxonomy import Taxonomy
+
+NOTHING: Ints = np.zeros(0, dtype=np.int32)
 
 
 def publish_each(
@@ -85,48 +90,102 @@ def publish_each(
 
 
 def redact_by_terms(
-    table: RecordTable,
-    clusters: Clusters,
-    published: PublishedSets,
-    *,
-    k: int,
-    finest: int = TIME_DAY,
+    table: RecordTable, strict: Release, *, k: int, finest: int, attributes: bool
 ) -> Release:
-    """Publish every record that is not suppressed with its words of at least k people."""
-    shared = shared_words(table, ~clusters.suppressed, k=k)
+    """Publish of every record its words of at least k people, beside what its class tells.
+
+    Args:
+        strict: the release of classes of at least k people.
+        attributes: whether attributes as typed are words like others; if not, they are told by
+            the class alone.
+    """
+    words = _words_of_forms(table, attributes=attributes)
+    speaks = ~table.fillers
+    shared = speaks & shared_words(table, words, np.ones(len(table), dtype=np.bool_), k=k)
+    told = _hold(words, shared, len(table.forms))[table.form_of] | strict.published
+    shared |= ~speaks & shared_words(table, words, told, k=k)
 
     def rows_of(forms: Ints, labels: Ints) -> tuple[Ragged, Ragged]:
-        return _shared_terms(table, forms, labels, shared, published), published.concepts(labels)
+        offsets, places = take_ragged(
+            np.append(strict.concept_offsets, len(strict.concepts)), labels
+        )
+        return _own_and_told(strict, forms, labels, words, shared), (
+            offsets,
+            strict.concepts[places],
+        )
 
-    return publish_each(table, clusters, rows_of, finest=finest)
+    nobody = np.zeros(0, dtype=np.int32)
+    release = publish_each(table, Clusters(strict.class_of, ~told, nobody), rows_of, finest=finest)
+    return replace(release, clusters=np.append(strict.clusters, np.int32(-1))[release.clusters])
 
 
-def shared_words(table: RecordTable, chosen: Flags, *, k: int) -> Flags:
-    """Words that at least k people use in the chosen records, shape of the vocabulary."""
+def _words_of_forms(table: RecordTable, *, attributes: bool) -> Ragged:
+    """The different words of each form that may be published, in their order."""
+    forms = table.forms
+    plain = (forms.item_kinds == WORD) | (attributes & (forms.item_kinds == ATTRIBUTE))
+    keys = ragged_keys(owners(forms.item_offsets)[plain], forms.item_words[plain])
+    return ragged_from_keys(keys[np.sort(np.unique(keys, return_index=True)[1])], len(forms))
+
+
+def shared_words(table: RecordTable, words: Ragged, chosen: Flags, *, k: int) -> Flags:
+    """Words that at least k people use in the chosen records, shape of the vocabulary.
+
+    Args:
+        words: of each form.
+    """
     records = np.flatnonzero(chosen)
-    offsets, places = take_ragged(table.forms.item_offsets, table.form_of[records])
+    offsets, places = take_ragged(words[0], table.form_of[records])
     users = np.repeat(table.users[records], np.diff(offsets))
-    plain = table.forms.item_kinds[places] == WORD
-    width = int(table.users.max(initial=0)) + 1
-    keys = np.unique(table.forms.item_words[places[plain]].astype(np.int64) * width + users[plain])
-    return np.bincount(keys // width, minlength=len(table.words)) >= k
+    return people_per_label(words[1][places], users, len(table.words)) >= k
 
 
-def _shared_terms(
-    table: RecordTable, forms: Ints, labels: Ints, shared: Flags, published: PublishedSets
+def _hold(words: Ragged, chosen: Flags, count: int) -> Flags:
+    """Forms that hold one of the chosen words."""
+    return np.bincount(owners(words[0])[chosen[words[1]]], minlength=count) > 0
+
+
+def _own_and_told(
+    strict: Release, forms: Ints, labels: Ints, words: Ragged, shared: Flags
 ) -> Ragged:
-    """The queries with attributes replaced in place; concepts they do not say come last."""
-    said = said_terms(table, forms, labels, published)
-    # The last entry is for concepts, which are negative and always stay.
-    kept = np.append(shared, True)[np.maximum(said.terms, -1)]
-    offsets, concepts = published.concepts(labels)
-    rows = owners(offsets)
-    keys = np.concatenate(
-        [ragged_keys(said.queries[kept], said.terms[kept]), ragged_keys(rows, -1 - concepts)]
+    """The words of each query that are shared or told by its class, then what else that tells."""
+    offsets, places = take_ragged(words[0], forms)
+    own_rows, own = owners(offsets), words[1][places].astype(np.int64)
+    told_offsets, told_places = take_ragged(
+        np.append(strict.term_offsets, len(strict.terms)), labels
     )
-    by_row = keys[np.argsort(np.concatenate([said.queries[kept], rows]), kind="stable")]
-    first = np.sort(np.unique(by_row, return_index=True)[1])
-    return ragged_from_keys(by_row[first], len(forms))
+    told_keys = ragged_keys(owners(told_offsets), strict.terms[told_places])
+    own_keys = ragged_keys(own_rows, own)
+    kept = shared[own] | np.isin(own_keys, told_keys)
+    keys = np.concatenate([own_keys[kept], told_keys])
+    rows = np.concatenate([own_rows[kept], owners(told_offsets)])
+    by_row = keys[np.argsort(rows, kind="stable")]
+    return ragged_from_keys(by_row[np.sort(np.unique(by_row, return_index=True)[1])], len(forms))
+
+
+def without_rare_words(release: Release, table: RecordTable, find: Find, *, k: int) -> Release:
+    """The release without words of fewer than k people, which scrubbing may have left.
+
+    Without them other words may read as a name, and so on until nothing changes.
+    """
+    while True:
+        records = np.flatnonzero(release.published)
+        offsets, places = take_ragged(release.term_offsets, release.class_of[records])
+        users = np.repeat(table.users[records], np.diff(offsets))
+        people = people_per_label(release.terms[places], users, len(table.words))
+        # The last entry is for concepts, which are negative.
+        rare = np.append(people < k, False)[np.maximum(release.terms, -1)]
+        if not rare.any():
+            return release
+        rows = split_ragged(*_chosen(release, ~rare))
+        release = scrub(
+            with_terms(release, [tuple(row.tolist()) for row in rows], table), table, find
+        )
+
+
+def _chosen(release: Release, kept: Flags) -> Ragged:
+    """Some of the terms of each class."""
+    counts = np.concatenate(([0], np.cumsum(kept)))
+    return counts[release.term_offsets], release.terms[kept]
 
 
 def replacements(
@@ -152,7 +211,7 @@ def redact_as_printed(
     taxonomy: Taxonomy,
     *,
     threshold: float,
-    finest: int = TIME_DAY,
+    finest: int,
 ) -> Release:
     """Publish every record that is not suppressed, its attributes replaced in place."""
     known: dict[tuple[int, int], Ints] = {}

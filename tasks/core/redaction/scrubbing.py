@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tasks.core.arrays import ragged_of, split_ragged, take_ragged
-from tasks.core.records import SCRUBBED, Release, Strings
+from tasks.core.records import SCRUBBED, RecordTable, Release, Strings
 
 CONCEPT_MARK = "|"
 """Stands where a concept is said: concepts are published for k people, they are not words."""
@@ -33,15 +33,21 @@ class Span(Protocol):
 Find = Callable[[str], Sequence[Span]]
 
 
-def scrub(release: Release, words: Strings, find: Find) -> Release:
-    """Drop the words of each class in which `find` sees an identifier; empty rows go."""
+def scrub(release: Release, table: RecordTable, find: Find) -> Release:
+    """Drop the words of each class in which `find` sees an identifier; rows that say nothing go."""
     # Many classes differ by their times only.
-    scrubbed = cache(partial(_scrubbed, words=words, find=find))
+    scrubbed = cache(partial(_scrubbed, words=table.words, find=find))
     rows = [
         scrubbed(tuple(row.tolist())) for row in split_ragged(release.term_offsets, release.terms)
     ]
-    kept = np.array([len(row) > 0 for row in rows], dtype=np.bool_)
-    term_offsets, terms = ragged_of([row for row in rows if row])
+    return with_terms(release, rows, table)
+
+
+def with_terms(release: Release, rows: Sequence[tuple[int, ...]], table: RecordTable) -> Release:
+    """The release with other terms; classes that say nothing but filler words are withheld."""
+    silent = set(np.flatnonzero(table.fillers).tolist())
+    kept = np.array([not silent.issuperset(row) for row in rows], dtype=np.bool_)
+    term_offsets, terms = ragged_of([row for row, own in zip(rows, kept, strict=True) if own])
     concept_offsets, places = take_ragged(release.concept_offsets, np.flatnonzero(kept))
     number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
     class_of = number[release.class_of]

@@ -2,8 +2,8 @@
 
 An item is a word or an attribute. A word has one level, itself. An attribute has the word as typed,
 then its concept, then all that lies above it: each is true of whoever typed it, and each says less.
-Identifiers are never told, and words that say nothing by themselves (*the*, *how*) hold no
-information: neither is an item here.
+Identifiers are never told: they are no items. Words that say nothing by themselves (*the*, *how*)
+hold no information; they are items only if asked for, of no bits.
 
 A level is a node: word w is node w, concept c is node words + c. What a level tells is measured
 in bits that do not depend on the log: of a word by a fixed list of English in use, of a concept by
@@ -13,12 +13,16 @@ the taxonomy (Taxonomy.information). An item holds what its finest level tells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from tasks.core.arrays import distinct, take_ragged
+from tasks.core.arrays import take_ragged
 from tasks.core.records import ATTRIBUTE, IDENTIFIER, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.taxonomy import Taxonomy
+
+VAGUEST: Final = 7.5
+"""Concepts of fewer bits say too little to be told: *act*, *causal agent*, *state*, *activity*."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +34,7 @@ class ItemLevels:
         item_words: the word of each item.
         item_concepts: its concept, or -1.
         item_bits: what each item holds, in bits.
+        item_places: where in its query each item first stands, from 0 to 1.
         level_offsets: item i has levels level_offsets[i] to level_offsets[i + 1], word first.
         nodes: of each level.
         bits: what each level tells of its item, never more than the item holds.
@@ -40,6 +45,7 @@ class ItemLevels:
     item_words: Ints
     item_concepts: Ints
     item_bits: Floats
+    item_places: Floats
     level_offsets: Longs
     nodes: Longs
     bits: Floats
@@ -53,18 +59,24 @@ class ItemLevels:
         return len(self.item_offsets) - 1
 
 
-def item_levels(table: RecordTable, taxonomy: Taxonomy, *, vaguest: float = 0.0) -> ItemLevels:
-    """The levels of all items; concepts of fewer than `vaguest` bits are none."""
-    forms, words, concepts = _tellable_items(table)
+def item_levels(
+    table: RecordTable, taxonomy: Taxonomy, *, vaguest: float = 0.0, fillers: bool = False
+) -> ItemLevels:
+    """The levels of all items; concepts of fewer than `vaguest` bits are none.
+
+    Args:
+        fillers: whether words that say nothing by themselves are items, too.
+    """
+    forms, places = _tellable_items(table, fillers=fillers)
+    words, concepts = table.forms.item_words[places], table.forms.item_concepts[places]
     held = np.flatnonzero(concepts >= 0)
     own = concepts[held]
-    offsets, places = take_ragged(taxonomy.ancestor_offsets, own)
+    offsets, above = take_ragged(taxonomy.ancestor_offsets, own)
     items = np.concatenate([np.arange(len(words)), held, np.repeat(held, np.diff(offsets))])
-    above = np.concatenate([own, taxonomy.ancestors[places]]).astype(np.int64)
+    above = np.concatenate([own, taxonomy.ancestors[above]]).astype(np.int64)
     nodes = np.concatenate([words.astype(np.int64), len(table.words) + above])
-    word_bits = table.word_bits[words]
-    item_bits = word_bits.copy()
-    item_bits[held] = np.maximum(word_bits[held], taxonomy.information[own])
+    item_bits = np.where(table.fillers[words], 0.0, table.word_bits[words])
+    item_bits[held] = np.maximum(table.word_bits[words[held]], taxonomy.information[own])
     bits = np.concatenate([item_bits, taxonomy.information[above]])
     told = np.concatenate([np.ones(len(words), np.bool_), bits[len(words) :] >= max(vaguest, 1e-9)])
     items, nodes, bits = items[told], nodes[told], bits[told]
@@ -74,6 +86,7 @@ def item_levels(table: RecordTable, taxonomy: Taxonomy, *, vaguest: float = 0.0)
         item_words=words,
         item_concepts=concepts,
         item_bits=item_bits,
+        item_places=_relative_places(table, forms, places),
         level_offsets=np.searchsorted(items[order], np.arange(len(words) + 1)),
         nodes=nodes[order],
         bits=bits[order],
@@ -81,18 +94,18 @@ def item_levels(table: RecordTable, taxonomy: Taxonomy, *, vaguest: float = 0.0)
     )
 
 
-def _tellable_items(table: RecordTable) -> tuple[Longs, Ints, Ints]:
-    """Form, word and concept of each item; a word said twice in a query is one item."""
+def _tellable_items(table: RecordTable, *, fillers: bool) -> tuple[Longs, Longs]:
+    """Form and place of each item, by form and word; a word said twice in a query is one item."""
     forms = table.forms
     owner = np.repeat(np.arange(len(forms)), np.diff(forms.item_offsets))
-    said = (forms.item_kinds != IDENTIFIER) & ~table.fillers[forms.item_words]
+    said = (forms.item_kinds != IDENTIFIER) & (fillers | ~table.fillers[forms.item_words])
     said |= forms.item_kinds == ATTRIBUTE
     width = max(1, len(table.words))
     keys = owner[said] * width + forms.item_words[said]
     kept = np.flatnonzero(said)[np.unique(keys, return_index=True)[1]]
-    return owner[kept], forms.item_words[kept], forms.item_concepts[kept]
+    return owner[kept], kept
 
 
-def nodes_told(words: Ints | Longs, concepts: Ints | Longs, vocabulary: int) -> Longs:
-    """The nodes of some words and concepts, ascending."""
-    return distinct(np.concatenate([words, concepts + vocabulary]).astype(np.int64))
+def _relative_places(table: RecordTable, forms: Longs, places: Longs) -> Floats:
+    starts, lengths = table.forms.item_offsets[forms], np.diff(table.forms.item_offsets)[forms]
+    return np.asarray((places - starts + 0.5) / lengths)

@@ -24,6 +24,7 @@ from tasks.core.verification.evidence import (
     QUERY,
     TIME,
     Evidence,
+    Knowledge,
     ReadBack,
     distinct_members,
     in_cells,
@@ -32,6 +33,7 @@ from tasks.core.verification.evidence import (
     numbered,
     rows_of_groups,
     shared_by_too_few,
+    spread,
 )
 from tasks.core.verification.evidence import Promise as Promise
 
@@ -43,8 +45,17 @@ TIME_FORM: Final = re.compile(
 )
 """Nothing, a month, a day or an hour."""
 
-DAY_LENGTH: Final = len("YYYY-MM-DD")
+FINEST_TIMES: Final = {
+    "none": "",
+    "month": "YYYY-MM",
+    "day": "YYYY-MM-DD",
+    "hour": "YYYY-MM-DD HH",
+}
+"""How much of a time may be told, by what is promised."""
+
 CLUSTER_FORM: Final = re.compile("|[1-9][0-9]*")
+NO_TIMES: Final = "no row tells a time"
+UNTRUE: Final = "truth is not promised under guarantee paper"
 UNMATCHED: Final = "not proven, because it is not known who stands behind each row"
 
 
@@ -53,7 +64,7 @@ class Clause:
     """One thing a release promises, in plain words, and how it is found broken.
 
     Attributes:
-        says: the promise; {k} and {l} stand for the release's numbers.
+        says: the promise; {k}, {l} and {time} stand for what the release promises of these.
         breach: how the clause is broken, or None if it holds.
         guarantees: the guarantees that include it.
         needs_people: whether it can be judged only with the provenance.
@@ -68,37 +79,20 @@ class Clause:
     joint: bool = False
 
 
-def faults(
-    header: Sequence[str],
-    rows: Sequence[tuple[str, ...]],
-    users: Ints,
-    sets: Ints,
-    promise: Promise,
-    *,
-    plain_words: Callable[[str], str | None],
-    find_identifiers: Callable[[str], Sequence[object]],
-) -> list[str]:
-    """One sentence per broken clause; an empty list is a proof.
-
-    Args:
-        header: names of the columns as read back.
-        rows: the rows below it, in the order of the file.
-        users: the person behind each row, shape (n,).
-        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
-        promise: what the release promises.
-        plain_words: gives the words of a WordNet name, None if WordNet has no such concept.
-        find_identifiers: gives the direct identifiers in a text.
-    """
-    release = ReadBack(header, rows, users, sets, promise)
-    evidence = Evidence.of(
-        [release], promise, plain_words=plain_words, find_identifiers=find_identifiers
-    )
-    return broken_clauses(evidence, clauses_of(promise))
+def faults(release: ReadBack, knowledge: Knowledge) -> list[str]:
+    """One sentence per broken clause; an empty list is a proof."""
+    evidence = Evidence.of([release], release.promise, knowledge)
+    return broken_clauses(evidence, clauses_of(release.promise))
 
 
 def promised(promise: Promise) -> list[str]:
     """Every clause that `faults` judges for this promise, in plain words and in its order."""
     return [_sentence(clause, promise) for clause in clauses_of(promise)]
+
+
+def not_promised(guarantee: str) -> list[str]:
+    """What somebody might expect of a guarantee, and must not, in plain words."""
+    return [UNTRUE] if guarantee == "paper" else []
 
 
 def broken_clauses(evidence: Evidence, clauses: Sequence[Clause]) -> list[str]:
@@ -117,7 +111,9 @@ def clauses_of(promise: Promise) -> list[Clause]:
 
 
 def _sentence(clause: Clause, promise: Promise) -> str:
-    return clause.says.format(k=promise.k, l=promise.l)
+    finest = _finest_time(promise)
+    time = NO_TIMES if finest == "none" else f"no time is finer than the {finest}"
+    return clause.says.format(k=promise.k, l=promise.l, time=time)
 
 
 def _breach(clause: Clause, evidence: Evidence) -> str | None:
@@ -130,9 +126,16 @@ def _concepts(cell: str) -> list[str]:
     return cell.split(";") if cell else []
 
 
+def _finest_time(promise: Promise) -> str:
+    """An hour only where k people share the whole row."""
+    cut = promise.time == "hour" and promise.guarantee != "strict"
+    return "day" if cut else promise.time
+
+
 def _unknown_promise(evidence: Evidence) -> str | None:
     promise = evidence.promise
-    known = promise.guarantee in GUARANTEES and promise.k >= 2 and promise.l >= 1
+    known = promise.guarantee in GUARANTEES and promise.time in FINEST_TIMES
+    known = known and promise.k >= 2 and promise.l >= 1
     return None if known else "broken by the promise kept in the store"
 
 
@@ -150,7 +153,8 @@ def _miscounted_rows(evidence: Evidence) -> str | None:
     rows, published = len(evidence.rows), evidence.promise.published
     if evidence.people_known and rows == published:
         return None
-    people = f"{len(evidence.users)} people, {len(evidence.sets)} attribute sets"
+    users, sets, mentions, _ = evidence.behind
+    people = f"{len(users)} people, {len(sets)} attribute sets, {len(mentions)} queries"
     return f"broken by the counts: {rows} rows, {people}, {published} published"
 
 
@@ -177,7 +181,8 @@ def _odd_times(evidence: Evidence) -> str | None:
 
 
 def _fine_times(evidence: Evidence) -> str | None:
-    return in_cells(evidence, TIME, lambda time: len(time) > DAY_LENGTH)
+    finest = len(FINEST_TIMES.get(_finest_time(evidence.promise), ""))
+    return in_cells(evidence, TIME, lambda time: len(time) > finest)
 
 
 def _odd_clusters(evidence: Evidence) -> str | None:
@@ -186,7 +191,7 @@ def _odd_clusters(evidence: Evidence) -> str | None:
 
 def _unknown_concepts(evidence: Evidence) -> str | None:
     def breaks(cell: str) -> bool:
-        return any(evidence.plain_words(name) is None for name in _concepts(cell))
+        return any(evidence.knowledge.plain_words(name) is None for name in _concepts(cell))
 
     return in_cells(evidence, CONCEPTS, breaks)
 
@@ -203,18 +208,21 @@ def _stray_concepts(evidence: Evidence) -> str | None:
     return in_classes(evidence, stray)
 
 
-def _unsaid_concepts(evidence: Evidence) -> str | None:
-    """A concept that WordNet lacks has no words: that is for the clause about such concepts."""
-    phrases = _phrases(evidence)
-    texts = ((f" {row[QUERY]} ", phrases[row[CONCEPTS]]) for row in evidence.classes)
-    return in_classes(evidence, (any(p not in text for p in expected) for text, expected in texts))
+def _bare_clusters(evidence: Evidence) -> str | None:
+    """People who hold none of a cluster's concepts hide nobody who does."""
+    bare = (bool(row[CLUSTER]) and not row[CONCEPTS] for row in evidence.classes)
+    return in_classes(evidence, bare)
 
 
 def _phrases(evidence: Evidence) -> dict[str, list[str]]:
     """The words of the concepts of each cell, longest first, with a blank on either side."""
     return {
         cell: sorted(
-            (f" {words} " for name in _concepts(cell) if (words := evidence.plain_words(name))),
+            (
+                f" {words} "
+                for name in _concepts(cell)
+                if (words := evidence.knowledge.plain_words(name))
+            ),
             key=lambda phrase: (-len(phrase), phrase),
         )
         for cell in {row[CONCEPTS] for row in evidence.classes}
@@ -229,14 +237,16 @@ def _identifiers(evidence: Evidence) -> str | None:
         text = f" {query} "
         for phrase in phrases[concepts]:
             text = text.replace(phrase, " | ", 1)
-        return len(evidence.find_identifiers(text.strip())) > 0
+        return len(evidence.knowledge.find_identifiers(text.strip())) > 0
 
     known = {cells: named(*cells) for cells in {(r[QUERY], r[CONCEPTS]) for r in evidence.classes}}
     return in_classes(evidence, (known[row[QUERY], row[CONCEPTS]] for row in evidence.classes))
 
 
 def _small_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.cluster_of, evidence.users, evidence.promise.k)
+    return shared_by_too_few(
+        evidence, evidence.cluster_of, evidence.behind.users, evidence.promise.k
+    )
 
 
 def _mixed_clusters(evidence: Evidence) -> str | None:
@@ -246,16 +256,13 @@ def _mixed_clusters(evidence: Evidence) -> str | None:
 
 
 def _uniform_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.cluster_of, evidence.sets, evidence.promise.l)
-
-
-def _padded_clusters(evidence: Evidence) -> str | None:
-    """People who never held an attribute hide nobody who did."""
-    return in_rows(evidence, (evidence.cluster_of >= 0) & (evidence.sets < 0))
+    return shared_by_too_few(
+        evidence, evidence.cluster_of, evidence.behind.sets, evidence.promise.l
+    )
 
 
 def _lonely_rows(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.class_of, evidence.users, evidence.promise.k)
+    return shared_by_too_few(evidence, evidence.class_of, evidence.behind.users, evidence.promise.k)
 
 
 def _rare_words(evidence: Evidence) -> str | None:
@@ -272,10 +279,8 @@ def _rare_words(evidence: Evidence) -> str | None:
 def _uses(words: Longs, lengths: Longs, evidence: Evidence) -> tuple[Longs, Ints]:
     """Every word of every row and who said it, given the words of the classes end to end."""
     class_of = evidence.class_of[evidence.readable]
-    row_lengths = lengths[class_of]
-    starts, row_starts = np.cumsum(lengths) - lengths, np.cumsum(row_lengths) - row_lengths
-    places = np.arange(row_lengths.sum()) + np.repeat(starts[class_of] - row_starts, row_lengths)
-    return words[places], np.repeat(evidence.users[evidence.readable], row_lengths)
+    sayers, places = spread(np.concatenate(([0], np.cumsum(lengths))), class_of)
+    return words[places], evidence.behind.users[evidence.readable][sayers]
 
 
 CLAUSES: Final = (
@@ -293,7 +298,8 @@ CLAUSES: Final = (
     Clause("every published concept exists in WordNet", _unknown_concepts),
     Clause("the concepts of a row are sorted, each named once", _disordered_concepts),
     Clause("rows without a cluster publish no concepts", _stray_concepts),
-    Clause("every query says its concepts in plain words", _unsaid_concepts),
+    Clause("rows without concepts have no cluster", _bare_clusters, K_ANONYMOUS),
+    Clause("{time}", _fine_times),
     Clause("no query holds a direct identifier", _identifiers),
     Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True, True),
     Clause(
@@ -302,11 +308,9 @@ CLAUSES: Final = (
     Clause(
         "every cluster hides at least {l} original sets", _uniform_clusters, K_ANONYMOUS, True, True
     ),
-    Clause("only records with attributes have a cluster", _padded_clusters, K_ANONYMOUS, True),
     Clause(
         "every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True, True
     ),
     Clause("every word is used by at least {k} people", _rare_words, ("terms",), True, True),
-    Clause("no time is finer than the day", _fine_times, ("terms",)),
 )
 """All that is promised, in the order in which it is judged and reported."""

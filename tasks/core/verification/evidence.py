@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, count
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from tasks.core.records import Flags, Ints, Longs, freeze
+from tasks.core.records import AttributeSets, Flags, Ints, Longs, freeze
+from tasks.core.taxonomy import Taxonomy
 
 COLUMNS: Final = ("query", "concepts", "time", "cluster")
 """Each is taken for a quasi-identifier: an adversary may know what stands in any of them."""
@@ -30,10 +31,27 @@ class Promise:
     guarantee: str
     k: int
     l: int  # noqa: E741 - the literature's name, and the option's
+    time: str
     read: int
     rejected: int
     withheld: int
     published: int
+
+
+class Behind(NamedTuple):
+    """Who stands behind the rows of a release, and with which concepts.
+
+    Attributes:
+        users: the person behind each row, shape (n,).
+        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
+        mentions: which of the sets below each row's record mentions, shape (n,).
+        mentioned: sets of concepts; all that a query mentions, each once.
+    """
+
+    users: Ints
+    sets: Ints
+    mentions: Ints
+    mentioned: AttributeSets
 
 
 class ReadBack(NamedTuple):
@@ -42,16 +60,40 @@ class ReadBack(NamedTuple):
     Attributes:
         header: names of the columns.
         rows: the rows below it, in the order of the file.
-        users: the person behind each row, shape (n,).
-        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
+        behind: who stands behind them.
         promise: what the release promises.
     """
 
     header: Sequence[str]
     rows: Sequence[tuple[str, ...]]
-    users: Ints
-    sets: Ints
+    behind: Behind
     promise: Promise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """What the verifier knows of the world.
+
+    Attributes:
+        taxonomy: the concepts that there are, and what lies above each.
+        find_identifiers: gives the direct identifiers in a text.
+        stop_words: words that say nothing by themselves.
+        numbers: the number of each concept, by its name.
+    """
+
+    taxonomy: Taxonomy
+    find_identifiers: Callable[[str], Sequence[object]]
+    stop_words: frozenset[str] = field(repr=False)
+    numbers: Mapping[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        numbers = {name: number for number, name in enumerate(self.taxonomy.names.tolist())}
+        object.__setattr__(self, "numbers", numbers)
+
+    def plain_words(self, name: str) -> str | None:
+        """The words of a concept, None if there is no such concept."""
+        number = self.numbers.get(name)
+        return None if number is None else str(self.taxonomy.words[number])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,61 +102,50 @@ class Evidence:
 
     Attributes:
         header, rows: the file's columns and what stands below them.
-        users, sets: person and original attribute set (-1: none) behind each row.
+        behind: who stands behind each row.
         promise: what was promised.
         classes: the distinct rows of four fields.
         class_of: class of each row, or -1 for a row of more or fewer fields.
         cluster_of_class: cluster of each class, numbered from 0, or -1 for none.
-        plain_words: gives the words of a concept, None if there is no such concept.
-        find_identifiers: gives the direct identifiers in a text.
+        knowledge: what is known beside these.
         starts: first row of each release, if several are judged together.
     """
 
     header: Sequence[str] = field(repr=False)
     rows: Sequence[tuple[str, ...]] = field(repr=False)
-    users: Ints = field(repr=False)
-    sets: Ints = field(repr=False)
+    behind: Behind = field(repr=False)
     promise: Promise
     classes: Sequence[tuple[str, ...]] = field(repr=False)
     class_of: Longs = field(repr=False)
     cluster_of_class: Longs = field(repr=False)
-    plain_words: Callable[[str], str | None]
-    find_identifiers: Callable[[str], Sequence[object]]
+    knowledge: Knowledge
     starts: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
         freeze(self)
 
     @classmethod
-    def of(
-        cls,
-        releases: Sequence[ReadBack],
-        promise: Promise,
-        *,
-        plain_words: Callable[[str], str | None],
-        find_identifiers: Callable[[str], Sequence[object]],
-    ) -> Evidence:
+    def of(cls, releases: Sequence[ReadBack], promise: Promise, knowledge: Knowledge) -> Evidence:
         """One release, or several as if they were one; the columns are then the first one's."""
         rows = list(chain.from_iterable(release.rows for release in releases))
         classes, class_of = classify(rows)
         return cls(
             header=releases[0].header,
             rows=rows,
-            users=np.concatenate([release.users for release in releases]),
-            sets=np.concatenate([release.sets for release in releases]),
+            behind=_all_behind([release.behind for release in releases]),
             promise=promise,
             classes=classes,
             class_of=class_of,
             cluster_of_class=numbered((row[CLUSTER] for row in classes), none=""),
-            plain_words=plain_words,
-            find_identifiers=find_identifiers,
+            knowledge=knowledge,
             starts=tuple(accumulate([0, *(len(release.rows) for release in releases[:-1])])),
         )
 
     @property
     def people_known(self) -> bool:
         """Whether each row has exactly one entry in the provenance."""
-        return len(self.rows) == len(self.users) == len(self.sets)
+        users, sets, mentions, _ = self.behind
+        return len(self.rows) == len(users) == len(sets) == len(mentions)
 
     @property
     def readable(self) -> Flags:
@@ -131,6 +162,23 @@ class Evidence:
         release = bisect_right(self.starts, place)
         number = place - self.starts[release - 1] + 1
         return f"release {release} row {number}" if len(self.starts) > 1 else str(number)
+
+
+def _all_behind(parts: Sequence[Behind]) -> Behind:
+    """Of several releases as of one; each has sets of concepts of its own."""
+    firsts = accumulate([0, *(len(part.mentioned) for part in parts[:-1])])
+    sizes = np.concatenate([part.mentioned.sizes for part in parts])
+    return Behind(
+        users=np.concatenate([part.users for part in parts]),
+        sets=np.concatenate([part.sets for part in parts]),
+        mentions=np.concatenate(
+            [part.mentions + first for part, first in zip(parts, firsts, strict=True)]
+        ),
+        mentioned=AttributeSets(
+            offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            concepts=np.concatenate([part.mentioned.concepts for part in parts]),
+        ),
+    )
 
 
 def classify(rows: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], Longs]:
@@ -161,6 +209,14 @@ def rows_of_groups(groups: Longs, chosen: Flags) -> Flags:
     """Mark the rows that belong to a chosen group, shape of `groups`."""
     # Group -1 picks the last entry: a row of no group is never marked.
     return np.append(chosen, False)[groups]
+
+
+def spread(offsets: Longs, chosen: Longs) -> tuple[Longs, Longs]:
+    """The values of some rows of a ragged array: for each whose it is, and where it stands."""
+    lengths = np.diff(offsets)[chosen]
+    owners = np.repeat(np.arange(len(chosen)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return owners, np.arange(len(owners)) + np.repeat(offsets[chosen] - before, lengths)
 
 
 def in_rows(evidence: Evidence, broken: Flags) -> str | None:

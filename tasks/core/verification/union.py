@@ -8,21 +8,14 @@ rows, or on counts, is judged again on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from tasks.core.verification.clauses import broken_clauses, clauses_of
-from tasks.core.verification.evidence import Evidence, Promise, ReadBack
+from tasks.core.verification.evidence import Evidence, Knowledge, Promise, ReadBack
 
 
-def union_faults(
-    releases: Sequence[ReadBack],
-    promise: Promise,
-    *,
-    plain_words: Callable[[str], str | None],
-    find_identifiers: Callable[[str], Sequence[object]],
-) -> list[str]:
+def union_faults(releases: Sequence[ReadBack], promise: Promise, knowledge: Knowledge) -> list[str]:
     """One sentence per broken clause, of which release it is; an empty list is a proof.
 
     Args:
@@ -31,13 +24,12 @@ def union_faults(
         promise: what the edition promises, with the counts of the union; a release that itself
             promises less is judged by this all the same.
     """
-    gather = partial(Evidence.of, plain_words=plain_words, find_identifiers=find_identifiers)
     clauses = clauses_of(promise)
     found = []
     for number, release in enumerate(releases, start=1):
-        alone = gather([release], _as_edition(release.promise, promise))
+        alone = Evidence.of([release], _as_edition(release.promise, promise), knowledge)
         found += [f"release {number}: {fault}" for fault in broken_clauses(alone, clauses)]
-    together = gather(releases, promise)
+    together = Evidence.of(releases, promise, knowledge)
     joint = [clause for clause in clauses if clause.joint]
     return found + [f"all releases: {fault}" for fault in broken_clauses(together, joint)]
 
@@ -59,4 +51,6 @@ def union_promise(promises: Sequence[Promise]) -> Promise:
 
 def _as_edition(promise: Promise, edition: Promise) -> Promise:
     """The counts of a release with the guarantee of the edition."""
-    return replace(promise, guarantee=edition.guarantee, k=edition.k, l=edition.l)
+    return replace(
+        promise, guarantee=edition.guarantee, k=edition.k, l=edition.l, time=edition.time
+    )

@@ -1,8 +1,7 @@
-"""Losses and permutations in parts: the figures of one piece, whatever the parts are."""
+"""Losses in parts: the figures of one piece, whatever the parts are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 
 import numpy as np
@@ -12,16 +11,10 @@ from hypothesis import strategies as st
 
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.information_loss import information_loss, loss_of, loss_sums, shown_rows
-from tasks.core.measures.random_clusters import (
-    Permutation,
-    Scene,
-    compare_with_random,
-    permutation_cost,
-)
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy
 from tasks.runtime.codec import pack, unpack
-from tests.core.measures.test_information_loss import one_cluster, publishing
+from tests.core.measures.test_information_loss import publishing
 from tests.helpers.random_logs import tables
 
 SIZES = st.integers(1, 12)
@@ -44,21 +37,3 @@ def test_the_loss_adds_up_over_parts(
     found = asdict(loss_of((unpack(pack(own)) for own in sums), topics))
     assert found.pop("by_topic") == pytest.approx(whole.by_topic)
     assert found == pytest.approx({k: v for k, v in asdict(whole).items() if k != "by_topic"})
-
-
-@settings(max_examples=20)
-@given(tables())
-def test_permutations_cost_elsewhere_what_they_cost_here(
-    log: tuple[Taxonomy, RecordTable],
-) -> None:
-    taxonomy, table = log
-    scene, centre = Scene(table, taxonomy, False), np.array([0], dtype=np.int32)
-
-    def price(permutations: Iterable[Permutation]) -> list[float]:
-        sent = (unpack(pack(own)) for own in permutations)
-        return [permutation_cost(own, taxonomy, inclusive=False) for own in sent]
-
-    clusters = one_cluster(table)
-    assert compare_with_random(scene, clusters, centre, price) == compare_with_random(
-        scene, clusters, centre
-    )

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.append.assignment import with_centroids
 from tasks.core.clustering.mdav import mdav_labels
-from tasks.core.clustering.problem import Problem, medoids
-from tasks.core.records import Clusters, RecordTable
+from tasks.core.clustering.problem import Problem, clusters_of_labels, medoids
+from tasks.core.records import RecordTable
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import SetCosts, costs_between
 from tasks.core.similarity.medoids import group_medoids
@@ -78,12 +77,10 @@ def test_the_centroid_costs_least_in_place_of_all_members(
     held = np.flatnonzero(table.set_of >= 0)
     labels = np.full(len(table), -1, dtype=np.int32)
     _, labels[held] = np.unique(dice.integers(0, 3, len(held)), return_inverse=True)
-    count = int(labels.max(initial=-1)) + 1
-    nobody = np.zeros(len(table), dtype=np.bool_)
-    clusters = Clusters(labels, nobody, np.full(count, -1, dtype=np.int32))
     costs = SetCosts.of(table.sets, measure_concepts(taxonomy, np.unique(table.sets.concepts)))
-    found = with_centroids(table, clusters, costs)
-    assert np.array_equal(labels[found.centroids], np.arange(count))
+    found = clusters_of_labels(table, labels, costs)
+    labels = found.labels
+    assert np.array_equal(labels[found.centroids], np.arange(found.count))
     for label, centroid in enumerate(found.centroids.tolist()):
         own = table.set_of[labels == label].astype(np.int64)
         totals = costs_between(costs, own, own).sum(axis=1)

@@ -1,1 +1,0 @@
-"""One more release of an edition: new records join published clusters, form new ones, or wait."""

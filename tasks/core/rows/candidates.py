@@ -1,0 +1,246 @@
+"""Rows that could be published: sets of levels that at least k people have in common.
+
+Mined level by level, as frequent itemsets are (Agrawal, Srikant, VLDB 1994; with a taxonomy VLDB
+1995): a set of levels is shared by k people only if all its parts are. A set holds no two levels of
+one item. Sets of up to MOST_LEVELS are looked for, beside whole queries; what else the people of a
+class have in common is found when its row is written (`told.py`).
+
+A time joins a set like a level: sets are tried without one and with each span of time that k of
+their people share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.arrays import sums_by, take_ragged
+from tasks.core.records import Flags, Floats, Ints, Longs, freeze
+from tasks.core.rows.problem import WORTH, RowProblem
+
+MOST_LEVELS = 3
+MOST_NODES = 24
+"""Levels of a query that take part, the most informative: a bound for very long queries."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Rows that could be published, and which units could stand behind them.
+
+    Attributes:
+        offsets: row p is supported by units[offsets[p] : offsets[p + 1]], ascending.
+        units: places in the problem's units.
+        bits: what the row tells of each of them, weighed (WORTH).
+    """
+
+    offsets: Longs
+    units: Ints
+    bits: Floats
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Support:
+    """Sets of levels and the forms that support them, side by side; sets are 0, 1, …"""
+
+    sets: Longs
+    forms: Longs
+    bits: Floats
+    count: int
+
+
+def candidates_of(
+    problem: RowProblem, *, most_levels: int = MOST_LEVELS, most_nodes: int = MOST_NODES
+) -> Candidates:
+    """All sets of levels that k people share, with and without a time."""
+    levels = _frequent_levels(problem, most_nodes)
+    found = [_roots(problem), *_mined(problem, levels, most_levels), _whole_queries(problem)]
+    return _with_times(problem, _joined(found))
+
+
+def best_shared_nodes(problem: RowProblem) -> Longs:
+    """The most informative level of each form that k people share, as a number; 0 for none."""
+    levels = _frequent_levels(problem, MOST_NODES)
+    order = np.lexsort((levels.nodes, -levels.bits, levels.forms))
+    first = order[np.diff(levels.forms[order], prepend=-1) > 0]
+    best = np.zeros(len(problem.levels), dtype=np.int64)
+    best[levels.forms[first]] = levels.nodes[first] + 1
+    return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Levels:
+    """The levels of each form that k people share, by form and node; each node once."""
+
+    forms: Longs
+    items: Longs
+    nodes: Longs
+    bits: Floats
+    offsets: Longs
+
+
+def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
+    """A coarser level is left out if no more units share it than a finer one of the same item."""
+    levels = problem.levels
+    items = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
+    forms = np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets))[items]
+    _, nodes = _numbered(
+        problem.groups[forms] * (int(levels.nodes.max(initial=0)) + 1) + levels.nodes
+    )
+    bits = levels.bits
+    kept = problem.enough(nodes, forms)[nodes] & (problem.may_tell(items))
+    items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
+    support = np.bincount(nodes, problem.units_of_form[forms]).astype(np.int64)
+    kept = _finer_have_less(items, support[nodes] if len(nodes) else nodes)
+    items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
+    order = np.lexsort((items, nodes, forms))
+    items, forms, nodes, bits = items[order], forms[order], nodes[order], bits[order]
+    new = np.append(True, (forms[1:] != forms[:-1]) | (nodes[1:] != nodes[:-1]))[: len(forms)]
+    bits = sums_by(np.cumsum(new) - 1, bits, int(new.sum()))
+    items, forms, nodes = items[new], forms[new], nodes[new]
+    kept = _ranks_within(forms, bits) < most
+    forms = forms[kept]
+    offsets = np.searchsorted(forms, np.arange(len(levels) + 1))
+    return _Levels(forms, items[kept], nodes[kept], bits[kept], offsets)
+
+
+def _finer_have_less(items: Longs, support: Longs) -> Flags:
+    """Levels that more units share than any finer one of their item; finest first within items."""
+    height = int(support.max(initial=0)) + 1
+    keys = items * height + support
+    before = np.maximum.accumulate(keys)
+    kept = np.ones(len(items), dtype=np.bool_)
+    kept[1:] = (items[1:] != items[:-1]) | (keys[1:] > before[:-1])
+    return kept
+
+
+def _ranks_within(groups: Longs, values: Floats) -> Longs:
+    """The place of each value among those of its group, the greatest first; groups ascending."""
+    order = np.lexsort((-values, groups))
+    ranks = np.empty(len(groups), dtype=np.int64)
+    ranks[order] = np.arange(len(groups)) - np.searchsorted(groups, groups[order])
+    return ranks
+
+
+def _roots(problem: RowProblem) -> _Support:
+    """What all records of a group tell before anything else, if that is something."""
+    forms = np.flatnonzero(problem.told_by_group > 0)
+    _, sets = _numbered(problem.groups[forms])
+    return _Support(sets, forms, problem.told_by_group[forms], int(sets.max(initial=-1)) + 1)
+
+
+def _mined(problem: RowProblem, levels: _Levels, most_levels: int) -> list[_Support]:
+    """Sets of one level, of two, and so on; places point into `levels`."""
+    width = int(levels.nodes.max(initial=0)) + 1
+    # A set holds the group of its forms by its first node, which is numbered within the group.
+    _, sets = _numbered(levels.nodes)
+    before = problem.told_by_group[levels.forms]
+    support = _Support(sets, levels.forms, before + levels.bits, int(sets.max(initial=-1)) + 1)
+    places, items = np.arange(len(levels.forms)), [levels.items]
+    found = [support]
+    for _ in range(1, most_levels):
+        owner, place = _later_places(levels, support.forms, places)
+        apart = np.ones(len(owner), dtype=np.bool_)
+        for own in items:
+            apart &= own[owner] != levels.items[place]
+        owner, place = owner[apart], place[apart]
+        _, sets = _numbered(support.sets[owner] * width + levels.nodes[place])
+        kept = problem.enough(sets, support.forms[owner])[sets]
+        owner, place = owner[kept], place[kept]
+        if not len(owner):
+            break
+        _, sets = _numbered(sets[kept])
+        bits = support.bits[owner] + levels.bits[place]
+        support = _Support(sets, support.forms[owner], bits, int(sets.max()) + 1)
+        items = [*(own[owner] for own in items), levels.items[place]]
+        places = place
+        found.append(support)
+    return found
+
+
+def _later_places(levels: _Levels, forms: Longs, places: Longs) -> tuple[Longs, Longs]:
+    """Each place with every later one of its form: which of `places` it was, and the later one."""
+    counts = levels.offsets[forms + 1] - places - 1
+    owner = np.repeat(np.arange(len(places)), counts)
+    first = np.cumsum(counts) - counts
+    return owner, places[owner] + 1 + np.arange(len(owner)) - first[owner]
+
+
+def _whole_queries(problem: RowProblem) -> _Support:
+    """Queries as typed, in any order of their words, if they hold more items than sets do."""
+    levels = problem.levels
+    long = np.flatnonzero(np.diff(levels.item_offsets) > MOST_LEVELS)
+    offsets, items = take_ragged(levels.item_offsets, long)
+    words = levels.item_words[items].astype(np.int64)
+    told = np.where(problem.may_tell(items), levels.item_bits[items], 0.0)
+    owner = np.repeat(np.arange(len(long)), np.diff(offsets))
+    content = words[np.lexsort((words, owner))]
+    keys: dict[tuple[bytes, bytes], int] = {}
+    bounds = offsets.tolist()
+    sets = np.array(
+        [
+            keys.setdefault(
+                group.to_bytes(8, "big", signed=True) + content[a:b].tobytes(), len(keys)
+            )
+            for group, a, b in zip(
+                problem.groups[long].tolist(), bounds[:-1], bounds[1:], strict=True
+            )
+        ],
+        dtype=np.int64,
+    )
+    bits = problem.told_by_group[long] + np.bincount(owner, told, minlength=len(long))
+    kept = problem.enough(sets, long)[sets] if len(sets) else np.zeros(0, np.bool_)
+    _, sets = _numbered(sets[kept])
+    return _Support(sets, long[kept], bits[kept], int(sets.max(initial=-1)) + 1)
+
+
+def _joined(found: list[_Support]) -> _Support:
+    counts = np.cumsum([0, *(support.count for support in found)])
+    return _Support(
+        np.concatenate([own.sets + first for own, first in zip(found, counts[:-1], strict=True)]),
+        np.concatenate([own.forms for own in found]),
+        np.concatenate([own.bits for own in found]),
+        int(counts[-1]),
+    )
+
+
+def _with_times(problem: RowProblem, found: _Support) -> Candidates:
+    """Each set without a time, and with every span of time that k of its people share."""
+    offsets, units = take_ragged(problem.unit_offsets, found.forms)
+    owner = np.repeat(np.arange(len(found.forms)), np.diff(offsets))
+    sets, bits = found.sets[owner], WORTH + found.bits[owner]
+    keys, all_units, all_bits = [sets], [units], [bits]
+    first = found.count
+    for cells, gain in zip(problem.time_cells, problem.time_bits, strict=True):
+        cell = cells[units]
+        timed = np.flatnonzero(cell >= 0)
+        width = int(cells.max(initial=0)) + 1
+        _, spans = _numbered(sets[timed] * width + cell[timed])
+        kept = problem.enough_units(spans, units[timed])[spans] if len(spans) else spans > 0
+        timed = timed[kept]
+        _, spans = _numbered(spans[kept])
+        keys.append(first + spans)
+        all_units.append(units[timed])
+        all_bits.append(bits[timed] + gain)
+        first += int(spans.max(initial=-1)) + 1
+    rows, members = np.concatenate(keys), np.concatenate(all_units)
+    order = np.lexsort((members, rows))
+    bounds = np.searchsorted(rows[order], np.arange(first + 1))
+    return Candidates(bounds, members[order].astype(np.int32), np.concatenate(all_bits)[order])
+
+
+def _numbered(keys: Longs) -> tuple[Longs, Longs]:
+    """The different keys, ascending, and which of them each is."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    new = np.ones(len(keys), dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(keys), dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return ordered[new], numbers

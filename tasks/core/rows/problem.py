@@ -1,0 +1,179 @@
+"""Who could stand with whom: what each query may tell, who asked it and when, and k.
+
+Numbers alone, so a problem can be sent to a worker. Records of one person that say the same at the
+same time are one unit: they always stand together, and count as one person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tasks.core.arrays import distinct, group_by, sums_by, take_ragged
+from tasks.core.records import (
+    NO_TIME,
+    TIME_NONE,
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    RecordTable,
+    cut_times,
+    freeze,
+)
+from tasks.core.rows.levels import ItemLevels
+from tasks.core.rows.told import told_of
+
+TIME_BITS: Final = (0.0, float(np.log2(12)), float(np.log2(365)), float(np.log2(8766)))
+"""What a month, a day and an hour of a year tell: the same for every log."""
+WORTH: Final = 1.0
+"""A row is worth so many bits by being published: of two ways to tell as much, the one that leaves
+fewer records untold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowProblem:
+    """Units that are to be put into classes of at least k people, each of which is told by a row.
+
+    Attributes:
+        levels: what each form may tell.
+        groups: of each form; forms of different groups never stand together.
+        told_by_group: bits that each form's group tells of it whatever else is told.
+        free: whether attributes may be told by any of their levels; if not, the groups tell them.
+        unit_offsets: form f holds units unit_offsets[f] to unit_offsets[f + 1].
+        users, weights: who a unit is of, and how many records it stands for.
+        sets: its attribute set, or -1.
+        time_cells: the span of time of each unit at each precision, or -1, shape (precisions, n).
+        time_bits: what each precision tells.
+        k: distinct users that every class holds at least.
+        l: distinct sets that every class with attributes holds at least.
+    """
+
+    levels: ItemLevels
+    groups: Longs
+    told_by_group: Floats
+    free: bool
+    unit_offsets: Longs
+    users: Ints = field(repr=False)
+    weights: Longs
+    sets: Ints
+    time_cells: Longs = field(repr=False)
+    time_bits: Floats
+    k: int
+    l: int  # noqa: E741  (the name of the parameter of l-diversity)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        """Units."""
+        return len(self.users)
+
+    @property
+    def units_of_form(self) -> Longs:
+        return np.diff(self.unit_offsets)
+
+    @property
+    def forms(self) -> Longs:
+        """Form of each unit."""
+        return np.repeat(np.arange(len(self.levels)), self.units_of_form)
+
+    def may_tell(self, items: Longs) -> Flags:
+        """Items that say something and may be told one by one."""
+        says = self.levels.item_bits[items] > 0
+        return says if self.free else says & (self.levels.item_concepts[items] < 0)
+
+    def enough(self, sets: Longs, forms: Longs) -> Flags:
+        """Whether k people hold each set 0, 1, … of levels, given the forms that support it."""
+        count = int(sets.max(initial=-1)) + 1
+        # Most sets fall short of k units, and are not counted by person.
+        many = np.bincount(sets, self.units_of_form[forms], minlength=count) >= self.k
+        chosen = np.flatnonzero(many[sets])
+        offsets, units = take_ragged(self.unit_offsets, forms[chosen])
+        return self._shared(np.repeat(sets[chosen], np.diff(offsets)), units, count)
+
+    def enough_units(self, sets: Longs, units: Longs) -> Flags:
+        """The same, given the units."""
+        count = int(sets.max(initial=-1)) + 1
+        many = np.bincount(sets, minlength=count) >= self.k
+        chosen = np.flatnonzero(many[sets])
+        return self._shared(sets[chosen], units[chosen], count)
+
+    def _shared(self, sets: Longs, units: Longs, count: int) -> Flags:
+        width = int(self.users.max(initial=0)) + 1
+        held = distinct(sets * width + self.users[units]) // width
+        return np.asarray(np.bincount(held, minlength=count) >= self.k)
+
+
+def row_problem(
+    table: RecordTable,
+    levels: ItemLevels,
+    *,
+    k: int,
+    l: int,  # noqa: E741
+    precision: int,
+    groups: Groups | None = None,
+) -> tuple[RowProblem, Longs]:
+    """The problem of a log, and the unit of each record.
+
+    Args:
+        levels: of the table's forms.
+        precision: of the finest time that may be told.
+        groups: of forms that may stand together; if not given, all may.
+    """
+    cells = cut_times(table.times, precision)
+    first, unit_of = group_by(table.form_of, table.users, cells)
+    forms = table.form_of[first]
+    count = len(table.forms)
+    own = groups or Groups(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float64))
+    spans = [_spans(table.times[first], p) for p in range(TIME_NONE + 1, precision + 1)]
+    problem = RowProblem(
+        levels=levels,
+        groups=own.numbers,
+        told_by_group=own.bits,
+        free=groups is None,
+        unit_offsets=np.searchsorted(forms, np.arange(count + 1)),
+        users=table.users[first],
+        weights=np.bincount(unit_of),
+        sets=table.set_of[first],
+        time_cells=np.array(spans, dtype=np.int64).reshape(len(spans), len(first)),
+        time_bits=np.array(TIME_BITS[1 : precision + 1]),
+        k=k,
+        l=l,
+    )
+    return problem, unit_of
+
+
+def _spans(times: Longs, precision: int) -> Longs:
+    """The span that each time lies in, as a number from 0 on; -1 for no time."""
+    cut = cut_times(times, precision)
+    return np.where(cut == NO_TIME, -1, np.searchsorted(distinct(cut), cut))
+
+
+class Groups(NamedTuple):
+    """Forms that may stand together, by number, and the bits that is told of each by its group."""
+
+    numbers: Longs
+    bits: Floats
+
+
+def groups_of(table: RecordTable, labels: Ints, levels: ItemLevels) -> Groups:
+    """Clusters of attribute sets as groups: all records of one tell what they have in common.
+
+    Sets of no cluster, and those whose cluster has nothing in common, are a group with the forms
+    without attributes: they tell their words alone.
+
+    Args:
+        labels: cluster of each record, or -1; records of one form are in one cluster.
+    """
+    label_of_form = np.full(len(table.forms), -1, dtype=np.int64)
+    label_of_form[table.form_of] = labels
+    held = np.flatnonzero(label_of_form >= 0)
+    forms = held[np.argsort(label_of_form[held], kind="stable")]
+    count = int(labels.max(initial=-1)) + 1
+    told = told_of(label_of_form[forms], forms, levels, count)
+    general = levels.item_concepts[told.items] >= 0
+    bits = sums_by(forms[told.queries[general]], told.bits[general], len(table.forms))
+    return Groups(np.where(bits > 0, label_of_form + 1, 0), bits)

@@ -1,0 +1,247 @@
+"""What each class of records publishes: all that is true of every one of them.
+
+A level is told if all queries of a class have it. Of each item the finest such level is told; what
+lies above it then adds nothing. So a concept stands in a row only where all people of the row hold
+it or something below it: nobody's own word stands for others. The same goes for time: the finest
+span that all records of the class lie in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.core.arrays import (
+    Ragged,
+    distinct,
+    group_by,
+    people_per_label,
+    ragged_from_keys,
+    ragged_keys,
+    take_ragged,
+)
+from tasks.core.records import (
+    NO_TIME,
+    PUBLISHED,
+    TIME_NONE,
+    TOO_FEW,
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    RecordTable,
+    Release,
+    cut_times,
+)
+from tasks.core.rows.levels import ItemLevels
+
+DECIMALS = 9
+"""Places are compared after rounding, so that ties go to the lower term."""
+
+
+class Told(NamedTuple):
+    """What is told of the items of each query of each class, side by side.
+
+    Attributes:
+        classes: class of each entry, ascending.
+        queries: which pair of class and form it is of.
+        items: the item, in the levels.
+        nodes: the level that is told of it.
+        bits: what that level tells.
+    """
+
+    classes: Longs
+    queries: Longs
+    items: Longs
+    nodes: Longs
+    bits: Floats
+
+
+def release_of(
+    table: RecordTable,
+    class_of: Longs,
+    levels: ItemLevels,
+    *,
+    k: int,
+    precision: int,
+    senses: bool,
+) -> Release:
+    """The release of these classes.
+
+    Args:
+        class_of: class 0, 1, … of each record, or -1.
+        levels: of the table's forms, with fillers.
+        precision: of the finest time that may be told.
+        senses: whether an attribute that is told as typed is told as its concept, too.
+    """
+    count = int(class_of.max(initial=-1)) + 1
+    records = np.flatnonzero(class_of >= 0)
+    first, query_of = group_by(class_of[records], table.form_of[records])
+    classes, forms = class_of[records[first]], table.form_of[records[first]].astype(np.int64)
+    told = told_of(classes, forms, levels, count)
+    names = _names(table, told, levels, records, query_of, k=k)
+    concepts = concepts_told(told, levels, count, senses=senses)
+    times, precisions = _times(table.times, class_of, count, precision)
+    return Release(
+        class_of=class_of.astype(np.int32),
+        term_offsets=(terms := _ordered(told, names, levels, query_of, count))[0],
+        terms=terms[1],
+        concept_offsets=concepts[0],
+        concepts=concepts[1],
+        times=times,
+        precisions=precisions,
+        clusters=cluster_numbers(concepts),
+        reasons=np.where(class_of < 0, TOO_FEW, PUBLISHED).astype(np.int32),
+    )
+
+
+def told_of(classes: Longs, forms: Longs, levels: ItemLevels, count: int) -> Told:
+    """The finest level of each item that all queries of its class have.
+
+    If a query has it only above what is told more finely of it, it is not told: *flu* and
+    *respiratory disease* would say two things of whoever asked for *flu* alone.
+
+    Args:
+        classes, forms: the different pairs of class and form, ascending by class.
+    """
+    offsets, items = take_ragged(levels.item_offsets, forms)
+    item_query = np.repeat(np.arange(len(forms)), np.diff(offsets))
+    level_offsets, places = take_ragged(levels.level_offsets, items)
+    entry = np.repeat(np.arange(len(items)), np.diff(level_offsets))
+    query, nodes = item_query[entry], levels.nodes[places]
+    sizes = np.bincount(classes, minlength=count)
+    found = np.flatnonzero(_held_by_all(classes[query], query, nodes, sizes))
+    # Levels of an item stand finest first.
+    finest = found[np.diff(entry[found], prepend=-1) > 0]
+    query, nodes, own = query[finest], nodes[finest], entry[finest]
+    said = _held_by_all(classes[query], query, nodes, sizes)
+    query, nodes, own = query[said], nodes[said], items[own[said]]
+    return Told(classes[query], query, own, nodes, levels.bits[places[finest[said]]])
+
+
+def _held_by_all(classes: Longs, queries: Longs, nodes: Longs, sizes: Longs) -> Flags:
+    """Whether all queries of its class hold each node."""
+    width = int(nodes.max(initial=0)) + 1
+    held = distinct(queries * width + nodes)
+    _, first = np.unique(queries, return_index=True)
+    class_of_query = np.zeros(int(queries.max(initial=-1)) + 1, dtype=np.int64)
+    class_of_query[queries[first]] = classes[first]
+    keys = class_of_query[held // width] * width + held % width
+    order = np.sort(keys)
+    own = classes * width + nodes
+    counts = np.searchsorted(order, own, side="right") - np.searchsorted(order, own)
+    return np.asarray(counts == sizes[classes])
+
+
+def _names(
+    table: RecordTable, told: Told, levels: ItemLevels, records: Longs, query_of: Longs, *, k: int
+) -> Longs:
+    """The term that says each entry: a word, or a concept as -1 - concept.
+
+    A concept is called by the word that most people of the class typed for it, if k of them did.
+    """
+    terms = np.where(told.nodes < levels.words, told.nodes, levels.words - told.nodes - 1)
+    general = np.flatnonzero(told.nodes >= levels.words)
+    first, concept_of = group_by(told.classes[general], told.nodes[general])
+    words = levels.item_words[told.items[general]]
+    word_first, word_of = group_by(concept_of, words)
+    typed_by = _people(table, told.queries[general], word_of, records, query_of, len(word_first))
+    own_concept, own_word = concept_of[word_first], words[word_first]
+    best = np.lexsort((own_word, -typed_by, own_concept))
+    best = best[np.diff(own_concept[best], prepend=-1) > 0]
+    name = np.where(typed_by[best] >= k, own_word[best], terms[general[first]])
+    terms[general] = name[concept_of]
+    return terms
+
+
+def _people(
+    table: RecordTable,
+    queries: Longs,
+    groups: Longs,
+    records: Longs,
+    query_of: Longs,
+    count: int,
+) -> Longs:
+    """People behind each group of queries."""
+    by_query = np.argsort(query_of, kind="stable")
+    bounds = np.searchsorted(query_of[by_query], np.arange(int(query_of.max(initial=-1)) + 2))
+    offsets, places = take_ragged(bounds, queries)
+    users = table.users[records[by_query[places]]]
+    return people_per_label(np.repeat(groups, np.diff(offsets)), users, count)
+
+
+def concepts_told(told: Told, levels: ItemLevels, count: int, *, senses: bool) -> Ragged:
+    """The concepts of each class, ascending."""
+    general = told.nodes >= levels.words
+    keys = [ragged_keys(told.classes[general], told.nodes[general] - levels.words)]
+    if senses:
+        keys.append(_agreed_senses(told, levels, np.flatnonzero(~general)))
+    return ragged_from_keys(distinct(np.concatenate(keys)), count)
+
+
+def _agreed_senses(told: Told, levels: ItemLevels, typed: Longs) -> Longs:
+    """The concepts of words told as typed where all queries of a class mean the same by them."""
+    concepts = levels.item_concepts[told.items[typed]]
+    _, word_of = group_by(told.classes[typed], told.nodes[typed])
+    lowest = np.full(len(typed), np.iinfo(np.int32).max, dtype=np.int32)
+    highest = np.full(len(typed), -1, dtype=np.int32)
+    np.minimum.at(lowest, word_of, concepts)
+    np.maximum.at(highest, word_of, concepts)
+    agreed = (lowest == highest)[word_of] & (concepts >= 0)
+    return ragged_keys(told.classes[typed[agreed]], concepts[agreed])
+
+
+def _ordered(told: Told, terms: Longs, levels: ItemLevels, query_of: Longs, count: int) -> Ragged:
+    """The terms of each class in the mean order in which its records say them."""
+    weights = np.bincount(query_of)[told.queries] if len(told.queries) else told.queries
+    first, term_of = group_by(told.classes, terms)
+    totals = np.bincount(term_of, weights * levels.item_places[told.items], minlength=len(first))
+    means: Floats = totals / np.maximum(np.bincount(term_of, weights, minlength=len(first)), 1)
+    classes, own = told.classes[first], terms[first]
+    order = np.lexsort((own, np.round(means, DECIMALS), classes))
+    return ragged_from_keys(ragged_keys(classes[order], own[order]), count)
+
+
+def _times(times: Longs, class_of: Longs, count: int, finest: int) -> tuple[Longs, Ints]:
+    """The finest span of time that all records of each class lie in, and how fine it is."""
+    told, precisions = np.full(count, NO_TIME), np.full(count, TIME_NONE, dtype=np.int32)
+    held = np.flatnonzero(class_of >= 0)
+    for precision in range(TIME_NONE + 1, finest + 1):
+        cut = cut_times(times[held], precision)
+        earliest, latest = np.full(count, np.iinfo(np.int64).max), np.full(count, NO_TIME)
+        np.minimum.at(earliest, class_of[held], cut)
+        np.maximum.at(latest, class_of[held], cut)
+        same = (earliest == latest) & (earliest != NO_TIME)
+        told[same], precisions[same] = earliest[same], precision
+    return told, precisions
+
+
+def cluster_numbers(concepts: Ragged) -> Ints:
+    """A number for each different set of concepts, in order; -1 for none."""
+    offsets, values = concepts
+    numbers: dict[bytes, int] = {b"": -1}
+    found = (values[start:end].tobytes() for start, end in pairwise(offsets.tolist()))
+    return np.array([numbers.setdefault(own, len(numbers) - 1) for own in found], dtype=np.int32)
+
+
+def in_edition(release: Release, published: Sequence[Ints]) -> Release:
+    """The release in the cluster numbers of an edition: sets published before keep theirs.
+
+    Args:
+        published: the concepts of the edition's clusters, by number.
+    """
+    numbers = {own.tobytes(): number for number, own in reversed(list(enumerate(published)))}
+    numbers[b""] = -1
+    following = len(published)
+    clusters = []
+    for start, end in pairwise(release.concept_offsets.tolist()):
+        own = release.concepts[start:end].tobytes()
+        if own not in numbers:
+            numbers[own] = following
+            following += 1
+        clusters.append(numbers[own])
+    return replace(release, clusters=np.array(clusters, dtype=np.int32))
