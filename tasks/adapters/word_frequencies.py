@@ -33,20 +33,21 @@ class WordInformation:
 
     def __init__(self, bits: Mapping[str, float]) -> None:
         self._bits = bits
-        self._rarest = max(bits.values(), default=0.0)
+        self.most_bits = max(bits.values(), default=0.0)
 
     def __call__(self, words: Strings) -> Floats:
         return np.array(
-            [sum(map(self._of_word, word.split())) for word in words.tolist()], dtype=np.float64
+            [sum(map(self.of_word, word.split())) for word in words.tolist()], dtype=np.float64
         )
 
-    def _of_word(self, word: str) -> float:
+    def of_word(self, word: str) -> float:
+        """Of one word without blanks."""
         known = self._bits.get(word)
         if known is not None:
             return known
         shape, digits = DIGITS.subn("0", word)
-        of_shape = self._bits.get(shape, self._rarest) + digits * float(np.log2(10.0))
-        return min(of_shape, self._rarest) if digits else self._rarest
+        of_shape = self._bits.get(shape, self.most_bits) + digits * float(np.log2(10.0))
+        return min(of_shape, self.most_bits) if digits else self.most_bits
 
 
 def word_information(store: Path) -> WordInformation:
@@ -56,20 +57,29 @@ def word_information(store: Path) -> WordInformation:
 
 @lru_cache(maxsize=1)
 def _word_information(store: Path) -> WordInformation:
-    sources = Sources((__name__,), (_list_file(),))
-    fields = compiled(store, "word frequencies", sources, _compile_list)
+    sources = Sources((__name__,), (word_list(),))
+    return _information_from(compiled(store, "word frequencies", sources, _compile_list))
+
+
+def read_word_information() -> WordInformation:
+    """The same from the package's file."""
+    return _information_from(_compile_list())
+
+
+def _information_from(fields: Fields) -> WordInformation:
     return WordInformation(
         dict(zip(fields["words"].tolist(), fields["bits"].tolist(), strict=True))
     )
 
 
-def _list_file() -> Path:
+def word_list() -> Path:
+    """The file of `wordfreq` with English words by how often they are used."""
     return package_folder("wordfreq") / "data" / "large_en.msgpack.gz"
 
 
 def _compile_list() -> Fields:
     """The file is a header and, for each hundredth of a decade, the words of that frequency."""
-    with gzip.open(_list_file()) as stream:
+    with gzip.open(word_list()) as stream:
         _, *by_frequency = msgpack.load(stream, raw=False)
     words = [word for bucket in by_frequency for word in bucket]
     levels = np.repeat(np.arange(len(by_frequency)), [len(bucket) for bucket in by_frequency])

@@ -13,7 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import groupby
@@ -22,7 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from tasks.adapters.public_data import Fields, Sources, compiled, noted, packaged_wordnet, stamp
+from tasks.adapters.public_data import (
+    Fields,
+    Sources,
+    compiled,
+    noted,
+    packaged_wordnet,
+    stamp,
+    stop_words,
+)
+from tasks.adapters.word_frequencies import read_word_information, word_list
+from tasks.core.detection.concept_words import ConceptNamer, Lemmas
 from tasks.core.detection.doubts import sense_shares
 from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
@@ -69,8 +79,9 @@ def load_wordnet(store: Path) -> WordNet:
 
 def wordnet_sources(version: str) -> Sources:
     """What decides the compilation: a version of WordNet, and the code of its two tables."""
-    own = (__name__, Taxonomy.__module__, LexiconTable.__module__, sense_shares.__module__)
-    return Sources(own, versions=(version,))
+    tables = (Taxonomy.__module__, LexiconTable.__module__)
+    code = (__name__, *tables, sense_shares.__module__, ConceptNamer.__module__)
+    return Sources(code, files=(word_list(),), versions=(version,))
 
 
 def compile_wordnet(data_folder: Path) -> Fields:
@@ -82,7 +93,8 @@ def compile_wordnet(data_folder: Path) -> Fields:
     taxonomy = _taxonomy(synsets, concepts, reader)
     known = _Known(concepts, taxonomy, _in_capitals(synsets))
     table = _lexicon_table(senses, known, _exceptions(reader), _adjectives(reader, senses))
-    return {**_fields(taxonomy), **_fields(table)}
+    words = np.array(_concept_words(synsets, Lexicon(table)), dtype=object)
+    return {**_fields(replace(taxonomy, words=words)), **_fields(table)}
 
 
 def wordnet_from(fields: Fields, version: str) -> WordNet:
@@ -206,14 +218,22 @@ class SynsetLine:
 
 
 def _taxonomy(synsets: Sequence[SynsetLine], concepts: Concepts, reader: Any) -> Taxonomy:
+    names = [_name(synset, reader) for synset in synsets]
     return build_taxonomy(
-        [_name(synset, reader) for synset in synsets],
-        [synset.lemmas[0].replace("_", " ").lower() for synset in synsets],
+        names,
+        names,
         [sorted({concepts[parent] for parent in synset.parents}) for synset in synsets],
         root=ROOT,
         version="",
         instances=[concept for concept, synset in enumerate(synsets) if synset.is_instance],
     )
+
+
+def _concept_words(synsets: Iterable[SynsetLine], lexicon: Lexicon) -> list[str]:
+    information = read_word_information()
+    namer = ConceptNamer(lexicon, information.of_word, information.most_bits, stop_words())
+    lemmas = (Lemmas("n" if s.pos == "n" else "v", s.lemmas, s.is_instance) for s in synsets)
+    return [namer.words(concept, own) for concept, own in enumerate(lemmas)]
 
 
 def _synset_lines(reader: Any, pos: str) -> Iterator[SynsetLine]:

@@ -14,7 +14,13 @@ from typing import Literal, NamedTuple
 
 from tasks.core.choices import Scope
 from tasks.core.detection.doubts import Doubts, Reading
-from tasks.core.detection.lexicon import Lexicon, PartOfSpeech, SpellingCorrector, Terms
+from tasks.core.detection.lexicon import (
+    PARTS_OF_SPEECH,
+    Lexicon,
+    PartOfSpeech,
+    SpellingCorrector,
+    Terms,
+)
 from tasks.core.detection.readings import Item
 from tasks.core.detection.topics import Masks
 from tasks.core.taxonomy import NO_CONCEPT
@@ -27,8 +33,6 @@ COMMON_SHARE = 0.25
 
 CLEARLY = 4
 """A verb or an adjective tagged more than this many times as often as the noun wins."""
-
-PARTS_OF_SPEECH: tuple[PartOfSpeech, ...] = ("n", "v")
 
 
 class Sense(NamedTuple):

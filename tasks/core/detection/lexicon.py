@@ -17,6 +17,7 @@ import numpy as np
 from tasks.core.records import Flags, Floats, Ints, Longs, Strings, freeze
 
 PartOfSpeech = Literal["n", "v"]
+PARTS_OF_SPEECH: tuple[PartOfSpeech, ...] = ("n", "v")
 
 # The suffix rules of WordNet's morphy(7WN), in its order.
 SUFFIXES: Mapping[PartOfSpeech, tuple[tuple[str, str], ...]] = {
@@ -149,10 +150,13 @@ class Lexicon:
         """The lemma of a word form as WordNet's morphy finds it, or None; remembered."""
         asked = (form, pos)
         if asked not in self._bases:
-            candidates = self._candidates(form, pos)
-            found = (key for key in candidates if len(self.senses(key, pos)))
-            self._bases[asked] = next(found, None)
+            self._bases[asked] = next(self.bases(form, pos), None)
         return self._bases[asked]
+
+    def bases(self, form: str, pos: PartOfSpeech) -> Iterator[str]:
+        """All lemmas that a word may be a form of, the likeliest first."""
+        candidates = self._candidates(form, pos)
+        return (key for key in candidates if len(self.senses(key, pos)))
 
     def _candidates(self, form: str, pos: PartOfSpeech) -> Sequence[str]:
         exception = self.exceptions.get(f"{pos}:{form}")
