@@ -38,10 +38,9 @@ def measure_outcome(
     material: Material, outcome: Outcome, topics: TopicMap, k: int
 ) -> dict[str, Any]:
     """All measures of one method at one k."""
-    table, sets = material.table, as_release(outcome)
-    rows = outcome.rows or sets
+    table, rows = material.table, outcome.rows or as_release(outcome)
     loss = information_loss(
-        table, sets, material.centre, material.taxonomy, topics, inclusive=material.inclusive
+        table, rows, material.centre, material.taxonomy, topics, inclusive=material.inclusive
     )
     return {
         **_counts(material, outcome, rows, k),

@@ -26,14 +26,14 @@ from tasks.core.choices import Scope
 from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import information_loss
 from tasks.core.records import PRECISIONS, RecordTable, Release
-from tasks.core.rows.levels import item_levels, nodes_told
+from tasks.core.rows.levels import VAGUEST, item_levels
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.similarity.pairs import NO_PAIRS, SetPairs
 from tasks.core.taxonomy import Taxonomy
-from tasks.evaluation.baselines.greedy_rows import VAGUEST, greedy_rows
-from tasks.evaluation.measures import as_release, cohesive_shares
+from tasks.evaluation.baselines.greedy_rows import greedy_rows
+from tasks.evaluation.measures import cohesive_shares
 from tasks.evaluation.method import Material, published_by_rows
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
@@ -126,7 +126,7 @@ def rows_telling(table: RecordTable, release: Release, taxonomy: Taxonomy) -> in
     nodes = np.split(levels.nodes, levels.level_offsets[levels.item_offsets[1:-1]])
     said = split_ragged(release.term_offsets, release.terms)
     concepts = split_ragged(release.concept_offsets, release.concepts)
-    told = [nodes_told(t[t >= 0], c, levels.words) for t, c in zip(said, concepts, strict=True)]
+    told = [np.append(t[t >= 0], c + levels.words) for t, c in zip(said, concepts, strict=True)]
     records = np.flatnonzero(release.published)
     pairs = zip(table.form_of[records].tolist(), release.class_of[records].tolist(), strict=True)
     counts = Counter(pairs)
@@ -188,7 +188,7 @@ class Scene:
         outcome = published_by_rows(self.material, release)
         loss = information_loss(
             self.table,
-            as_release(outcome),
+            release,
             self.material.centre,
             self.taxonomy,
             self.topics,

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from tasks.core.records import Ints, RecordTable, Release
-from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
 from tasks.core.taxonomy import Taxonomy
 from tasks.evaluation.method import Material, Method, Outcome, published_by_rows, without_times
 
@@ -27,9 +27,6 @@ Item = list[int]
 """The nodes of an item's levels."""
 Supporters = dict[Row, list[int]]
 """The forms that support each row."""
-
-
-VAGUEST: Final = 7.5
 
 
 def _greedily(material: Material, k: int) -> Outcome:
