@@ -24,6 +24,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from tasks.adapters.pages.numbers import percent
+from tasks.adapters.report.verdict import attribute_shares, published_of, truth_said
 from tasks.schema import FinalMeasures, UserCounts
 
 EXPLAINED = {
@@ -32,7 +34,7 @@ EXPLAINED = {
     "compare": "compare concepts and records",
     "cluster": "form clusters of k people",
     "redact": "decide what is published",
-    "measure": "measure loss and risk",
+    "measure": "measure information and risk",
     "write": "write the release aside",
     "verify": "verify the written release",
     "peers": "try other people's programs",
@@ -136,21 +138,23 @@ def _pairs(pairs: dict[str, int], kind: str) -> str:
 
 def summary_rows(measures: FinalMeasures) -> list[tuple[str, str]]:
     """The figures a reader wants first."""
-    records, users = measures["records"], measures["users"]
+    records, users, kept = measures["records"], measures["users"], measures["information"]
     clusters, loss = measures["clusters"], measures["information_loss"]
-    settings = measures["settings"]
+    settings, (held, published) = measures["settings"], attribute_shares(measures)
     return [
+        ("rows published", published_of(measures)),
+        ("information kept", percent(kept["kept_percent"])),
+        ("true", truth_said(measures)),
         ("verified", "yes" if measures["verified"] else "no"),
         ("guarantee", f"{settings['guarantee']}, k = {settings['k']}"),
-        ("rows read", f"{records['read']:,}"),
-        ("rows set aside (rejects.tsv)", f"{records['rejected']:,}"),
-        ("rows with attributes", f"{records['with_attributes']:,}"),
-        ("rows published", f"{records['published']:,}"),
         ("rows withheld", f"{records['withheld']:,}"),
+        ("rows set aside (rejects.tsv)", f"{records['rejected']:,}"),
         (_people(users), f"{users['read']:,} / {users['published']:,}"),
         ("clusters (fewest people)", f"{clusters['count']:,} ({clusters['min_users']})"),
-        ("information loss, Eq. 11", f"{loss['percent']:.1f} %"),
-        ("information loss, symmetric", f"{loss['symmetric_percent']:.1f} %"),
+        (f"time kept (finest: {settings['time']})", percent(kept["time_percent"])),
+        ("rows with attributes (of these published)", f"{held} ({published})"),
+        ("information loss of these, Eq. 11", percent(loss["percent"])),
+        ("information loss of these, symmetric", percent(loss["symmetric_percent"])),
         ("pairs of attributes computed / reused", _pairs(measures["pairs"], "attributes")),
         ("pairs of records computed / reused", _pairs(measures["pairs"], "records")),
         ("seconds", f"{measures['seconds']['total']:.1f}"),

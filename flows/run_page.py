@@ -23,7 +23,7 @@ from prefect.artifacts import (
 
 from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
 from tasks.adapters.report.figures import standalone_pictures
-from tasks.adapters.report.verdict import amounts_of, promise_of, verdict_of
+from tasks.adapters.report.verdict import amounts_of, lead_of, promise_of, verdict_of
 from tasks.schema import FinalMeasures
 
 SECONDS_BETWEEN: Final = 2.0
@@ -102,6 +102,7 @@ def release_markdown(measures: FinalMeasures, folder: Path) -> str:
         for figure, address in standalone_pictures(measures)
     )
     return (
-        f"# {verdict_of(measures)}\n\n{promise_of(measures)}\n\n{amounts_of(measures)}\n\n"
+        f"# {verdict_of(measures)}\n\n**{lead_of(measures)}**\n\n"
+        f"{promise_of(measures)}\n\n{amounts_of(measures)}\n\n"
         f"Whole report, with settings and all measures: `{report}`\n\n{pictures}\n"
     )

@@ -13,6 +13,23 @@ class UserCounts(TypedDict):
     from_column: bool
 
 
+class InformationSection(TypedDict):
+    """Bits kept of the bits held, in percent; of times by themselves."""
+
+    kept_percent: float
+    words_percent: float
+    concepts_percent: float
+    time_percent: float
+    by_topic: dict[str, float]
+
+
+class TruthSection(TypedDict):
+    """Shares, 0 … 1, of published concepts and of published rows that are true."""
+
+    concepts_true: float
+    rows_true: float
+
+
 class InformationLossSection(TypedDict):
     """Eq. 11–13 in percent."""
 
@@ -68,7 +85,7 @@ class Distributions(TypedDict):
 
 
 class FigureSection(Distributions):
-    """The same with what random clusters would cost."""
+    """The same with what random groups would keep."""
 
     random_clusters: RandomClusters
 
@@ -77,6 +94,7 @@ class CountSections(TypedDict):
     """How much was read, published and withheld."""
 
     records: dict[str, int]
+    withheld_by_reason: dict[str, int]
     users: UserCounts
     words: dict[str, int]
     attributes: dict[str, int]
@@ -90,6 +108,8 @@ class Measures(CountSections):
 
     settings: dict[str, Any]
     versions: dict[str, str]
+    information: InformationSection
+    truth: TruthSection
     cohesion: dict[str, float]
     information_loss: InformationLossSection
     risk: RiskSection

@@ -19,7 +19,7 @@ MAY_IMPORT = {
 # As pure as core: the methods of a comparison and their measures; the generator but for its files.
 PURE_IN = {
     "evaluation": {"method", "own_methods", "catalogue", "measures", "baselines"},
-    "synthetic": {"draws", "queries", "log"},
+    "synthetic": {"draws", "identifiers", "log", "phrases", "queries"},
 }
 # One library, one door.
 DOORS = {

@@ -1,4 +1,4 @@
-"""Phase 6, measure: what a release costs and what risk is left (paper §4.1, Eq. 10–13, and beyond).
+"""Phase 6, measure: what a release keeps, whether it is true, and its risk (paper §4.1 and beyond).
 
 In: everything so far. Out: `Measures`, the figures of `measures.json`. What takes long is cut into
 parts by the data alone, and their results are added up in order, so that the figures are the same
@@ -17,11 +17,12 @@ from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
 from tasks.core.clustering.problem import clusters_of_labels
 from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
 from tasks.core.measures.counts import cluster_sizes, count_release, distributions
+from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import compare_with_random
 from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
 from tasks.core.part_sizes import PART_SIZES
-from tasks.core.records import Clusters, Floats, Ints, QueryLog, RecordTable, Release
+from tasks.core.records import PRECISIONS, Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.rows.levels import VAGUEST, item_levels
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
@@ -35,7 +36,8 @@ from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
-from tasks.schema import InformationLossSection, Measures
+from tasks.schema import InformationLossSection, InformationSection, Measures, TruthSection
+from tasks.settings import Settings
 from tasks.version import VERSION
 
 RECORDS_PER_SECOND: Final = 66_000
@@ -56,7 +58,7 @@ def measure(
             job, log.value, table.value, compared.value, clustering.value, release.value
         ),
         Nothing() if job.appended_to else Whole(job.store, cast("type[Measures]", dict)),
-        lambda measures: f"{measures['information_loss']['percent']:.1f} % lost",
+        lambda measures: f"{measures['information']['kept_percent']:.1f} % of the information kept",
     )
 
 
@@ -92,6 +94,8 @@ def measure_release(
             "python": platform.python_version(),
         },
         **count_release(log, table, clusters, release),
+        "information": _information(settings, table, release),
+        "truth": _truth(settings, table, release),
         "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
         "information_loss": loss,
         "risk": {
@@ -107,6 +111,24 @@ def measure_release(
             "random_clusters": compare_with_random(table, release, levels),
         },
     }
+
+
+def _information(settings: Settings, table: RecordTable, release: Release) -> InformationSection:
+    taxonomy, topics = wordnet(settings.store).taxonomy, topic_map(settings.store, settings.topics)
+    finest = PRECISIONS[settings.time]
+    found = information_kept(table, release, taxonomy, topics, finest=finest)
+    return {
+        "kept_percent": found.kept_percent,
+        "words_percent": found.words_percent,
+        "concepts_percent": found.concepts_percent,
+        "time_percent": found.time_percent,
+        "by_topic": found.by_topic,
+    }
+
+
+def _truth(settings: Settings, table: RecordTable, release: Release) -> TruthSection:
+    found = truth_of(table, release, wordnet(settings.store).taxonomy)
+    return {"concepts_true": found.concepts_true, "rows_true": found.rows_true}
 
 
 def _as_published(table: RecordTable, release: Release, comparison: Comparison) -> Clusters:

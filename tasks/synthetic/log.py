@@ -9,7 +9,7 @@ errors; direct identifiers now and then. What is not: any query of any real pers
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -17,22 +17,21 @@ from typing import Final, NamedTuple
 
 from tasks.errors import UsageError
 from tasks.synthetic.draws import Dice, Weighted, weighted, zipf
+from tasks.synthetic.phrases import Town, Writer, small_town
 from tasks.synthetic.queries import (
     Kind,
     Query,
     Topic,
     Vocabulary,
+    address_query,
     as_typed,
     click_url,
     common_query,
+    form_query,
     identifier_query,
-    local_query,
     misspelt,
-    person,
     person_query,
-    place_name,
     reworded,
-    site_query,
     topic_query,
     topic_term,
 )
@@ -43,11 +42,24 @@ LAST_START: Final = DAYS * 86_400 - 2 * 3_600
 """Sessions start two hours before the end at the latest: none lasts that long."""
 
 LARGEST_ID: Final = 25_000_000
-MOST_ACTIVE: Final = 300
+MOST_ACTIVE: Final = 200
 """How many times as active as the least active person the most active may be."""
 
 CLICKED: Final = 0.45
-MISSPELT: Final = 0.06
+MISSPELT: Final = 0.04
+KNOWN_HOME: Final = 0.45
+SAME_AGAIN: Final = 0.1
+"""The next row of a session is the same query: another result was clicked."""
+REWORDED: Final = 0.1
+SAME_TOPIC: Final = 0.14
+OF_HABIT: Final = 0.55
+SETTLED: Final = 80
+"""The more people have asked, the more of it they ask again: at most a share of OF_HABIT, half of
+that after so many queries."""
+SELDOM_AGAIN: Final = (Kind.FORM, Kind.PERSON, Kind.SITE)
+"""What is asked for once and found is not a habit."""
+OF_CONCERN: Final = 0.1
+USUAL: Final = 0.1
 RANKS: Final = weighted(range(1, 41), [1 / rank for rank in range(1, 11)] + [0.012] * 30)
 """Results on the first page by place, and seldom those of the next three pages."""
 
@@ -72,9 +84,9 @@ class Searcher:
     """A person of the log: what they care about and what they have typed so far."""
 
     topics: Weighted[Topic]
-    town: tuple[str, str]
+    writer: Writer
     focus: dict[str, list[str]] = field(default_factory=dict)
-    sites: list[Query] = field(default_factory=list)
+    usual: list[Query] = field(default_factory=list)
     people: list[str] = field(default_factory=list)
     history: list[Query] = field(default_factory=list)
 
@@ -154,7 +166,17 @@ def _searcher(world: World, topics_per_user: int) -> Searcher:
     count = dice.between(min(2, topics_per_user), topics_per_user)
     picks = (dice.pick(world.topics) for _ in range(2 * count))
     distinct = {topic.name: topic for topic in picks}
-    return Searcher(zipf([*distinct.values()][:count]), dice.pick(world.words.book.towns))
+    return Searcher(
+        zipf([*distinct.values()][:count]), Writer(dice, world.words.lists, _home(world))
+    )
+
+
+def _home(world: World) -> Town:
+    """A town that everybody knows, or a small one in the same state."""
+    town, state = world.dice.pick(world.words.book.towns)
+    if world.dice.chance(KNOWN_HOME):
+        return town, state
+    return small_town(Writer(world.dice, world.words.lists, (town, state))), state
 
 
 def _rows(world: World, user: int, searcher: Searcher, count: int) -> Iterator[Row]:
@@ -198,7 +220,7 @@ def _session(
         seconds += 5 + int(600 * dice.uniform() * dice.uniform())
         if typed != query.text and dice.chance(0.5):
             typed = query.text
-        elif dice.chance(0.7):
+        elif not dice.chance(SAME_AGAIN):
             query = _next(world, searcher, query)
             typed = _typed(dice, query)
 
@@ -212,22 +234,30 @@ def _typed(dice: Dice, query: Query) -> str:
 
 def _next(world: World, searcher: Searcher, query: Query) -> Query:
     """What follows in a session: the same thing in other words, the same topic, something else."""
-    dice, words = world.dice, world.words
-    course = dice.uniform()
-    if course < 0.4:
-        return reworded(dice, words, query, place_name(dice, words, searcher.town))
-    if course < 0.65 and query.topic:
+    course = world.dice.uniform()
+    if course < REWORDED:
+        return reworded(searcher.writer, world.words, query)
+    if course < REWORDED + SAME_TOPIC and query.topic:
         return _on_topic(world, searcher, query.topic)
     return _fresh(world, searcher)
 
 
 def _fresh(world: World, searcher: Searcher) -> Query:
     """A new intention, or one the person has had before (the oldest habits most often)."""
-    dice = world.dice
-    history = searcher.history
-    if history and dice.chance(0.27):
-        return history[int(len(history) * dice.uniform() * dice.uniform())]
+    dice, asked = world.dice, len(searcher.history)
+    if dice.chance(OF_HABIT * asked / (asked + SETTLED)):
+        return _habit(dice, searcher.history)
     return dice.pick(INTENTIONS)(world, searcher)
+
+
+def _habit(dice: Dice, history: Sequence[Query]) -> Query:
+    """One of a person's queries: few of the oldest again and again."""
+    for _ in range(3):
+        place = len(history) * dice.uniform() * dice.uniform() * dice.uniform()
+        query = history[int(place * dice.uniform())]
+        if query.kind not in SELDOM_AGAIN:
+            break
+    return query
 
 
 def _of_interest(world: World, searcher: Searcher) -> Query:
@@ -236,55 +266,67 @@ def _of_interest(world: World, searcher: Searcher) -> Query:
 
 def _on_topic(world: World, searcher: Searcher, topic: Topic) -> Query:
     """About one of the few things in a topic that concern this person, or about any other."""
-    dice, words = world.dice, world.words
+    dice = world.dice
     concerns = searcher.focus.get(topic.name)
     if not concerns:
-        common = [dice.pick(topic.terms) for _ in range(dice.between(1, 3))]
-        concerns = searcher.focus[topic.name] = [*common, topic_term(dice, topic)]
-    term = dice.one_of(concerns) if dice.chance(0.3) else topic_term(dice, topic)
-    return topic_query(dice, words, topic, term, place_name(dice, words, searcher.town))
+        concerns = [topic_term(dice, topic) for _ in range(dice.between(2, 4))]
+        searcher.focus[topic.name] = concerns
+    term = dice.one_of(concerns) if dice.chance(OF_CONCERN) else topic_term(dice, topic)
+    return topic_query(searcher.writer, world.words, topic, term)
 
 
 def _of_passing_interest(world: World, searcher: Searcher) -> Query:
-    dice, words = world.dice, world.words
-    topic = dice.pick(world.topics)
-    place = place_name(dice, words, searcher.town)
-    return topic_query(dice, words, topic, topic_term(dice, topic), place)
-
-
-def _site(world: World, searcher: Searcher) -> Query:
-    dice = world.dice
-    if searcher.sites and dice.chance(0.55):
-        return searcher.sites[int(len(searcher.sites) * dice.uniform() * dice.uniform())]
-    searcher.sites.append(site_query(dice, world.words, dice.pick(world.topics)))
-    return searcher.sites[-1]
+    topic = world.dice.pick(world.topics)
+    return topic_query(searcher.writer, world.words, topic, topic_term(world.dice, topic))
 
 
 def _common(world: World, searcher: Searcher) -> Query:
-    return common_query(world.dice, world.words)
+    """What everybody asks; each person has a few of those that they ask again and again."""
+    dice, usual = world.dice, searcher.usual
+    if usual and dice.chance(USUAL):
+        return usual[int(len(usual) * dice.uniform() * dice.uniform())]
+    usual.append(common_query(dice, world.words))
+    return usual[-1]
 
 
-def _local(world: World, searcher: Searcher) -> Query:
-    dice, words = world.dice, world.words
-    thing = dice.pick(words.place_things)
-    return local_query(dice, words, thing, place_name(dice, words, searcher.town))
+def _address(world: World, searcher: Searcher) -> Query:
+    return address_query(searcher.writer, world.words)
+
+
+def _form(name: str) -> Intention:
+    """The intention to ask what a form describes."""
+    return lambda world, searcher: form_query(searcher.writer, name)
 
 
 def _person(world: World, searcher: Searcher) -> Query:
-    dice, words = world.dice, world.words
-    if not searcher.people or dice.chance(0.5):
-        known = world.sought and dice.chance(0.12)
-        searcher.people.append(dice.one_of(world.sought) if known else person(dice, words.book))
-        world.sought.append(searcher.people[-1])
-    name = dice.one_of(searcher.people)
-    return person_query(dice, words, name, place_name(dice, words, searcher.town))
+    dice = world.dice
+    if not searcher.people or dice.chance(0.7):
+        known = world.sought and dice.chance(0.1)
+        name = dice.one_of(world.sought) if known else searcher.writer.filled("<first> <last>")
+        searcher.people.append(name)
+        world.sought.append(name)
+    return person_query(searcher.writer, world.words, dice.one_of(searcher.people))
 
 
 def _identifier(world: World, searcher: Searcher) -> Query:
     return identifier_query(world.dice, world.words)
 
 
-INTENTIONS: Final = weighted(
-    (_of_interest, _site, _of_passing_interest, _common, _local, _person, _identifier),
-    (0.42, 0.26, 0.13, 0.05, 0.06, 0.06, 0.008),
-)
+Intention = Callable[[World, Searcher], Query]
+SHARES: Final[Mapping[Intention, float]] = {
+    _of_interest: 0.265,
+    _of_passing_interest: 0.09,
+    _common: 0.118,
+    _form("bare"): 0.175,
+    _form("navigation"): 0.10,
+    _form("local"): 0.07,
+    _form("product"): 0.035,
+    _form("show"): 0.055,
+    _form("question"): 0.035,
+    _form("daily"): 0.02,
+    _form("wish"): 0.012,
+    _person: 0.04,
+    _address: 0.039,
+    _identifier: 0.005,
+}
+INTENTIONS: Final = weighted(tuple(SHARES), tuple(SHARES.values()))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import time
+from pathlib import Path
+from typing import cast
 
 from rich.console import Console
 
-from flows.display import Screen
+from flows.display import Screen, summary_rows
+from flows.run_page import release_markdown
+from tasks.schema import FinalMeasures
 
 
 def shown(*, terminal: bool) -> str:
@@ -36,3 +41,26 @@ def test_elsewhere_there_is_one_plain_line() -> None:
     assert line.split(maxsplit=1)[1].startswith("find attributes and identifiers")
     assert line.endswith("s  known already")
     assert "\x1b" not in line
+
+
+def test_screen_and_page_lead_with_rows_information_and_truth(
+    sample_measures: dict[str, object], tmp_path: Path
+) -> None:
+    measures = cast("FinalMeasures", copy.deepcopy(sample_measures))
+    measures["records"] |= {"read": 1000, "published": 750}
+    measures["shares"]["published"] = 0.75
+    measures["information"]["kept_percent"] = 33.31
+    for share, truth in ((1.0, "every row"), (0.9, "10 % of rows say something false")):
+        measures["truth"]["rows_true"] = share
+        rows = [
+            (what, value.replace("\N{NO-BREAK SPACE}", " "))
+            for what, value in summary_rows(measures)
+        ]
+        assert rows[:3] == [
+            ("rows published", "750 of 1,000 (75 %)"),
+            ("information kept", "33.3 %"),
+            ("true", truth),
+        ]
+        said = release_markdown(measures, tmp_path).replace("\N{NO-BREAK SPACE}", " ")
+        lead = f"Rows published: 750 of 1,000 (75 %). Information kept: 33.3 %. True: {truth}."
+        assert said.split("\n\n")[1] == f"**{lead}**"

@@ -45,7 +45,7 @@ def planted(kind: str) -> Iterator[str]:
         "card": (with_luhn_digit(f"41111{n:03d}2345678") for n in numbers),
         "iban": (german_iban(370400440532013000 + n) for n in numbers),
         "ip": (f"203.0.113.{n + 1}" for n in numbers),
-        "url": (f"www.nobodys-site-{n}.org" for n in numbers),
+        "url": (f"www.nobodys-site.org/{n}" for n in numbers),
         "address": (f"{1100 + n} {STREETS[n % 7]} lane" for n in numbers),
         "zip": (f"{10100 + 13 * n}" for n in numbers),
         "account": (f"1z999aa1{7000000 + n}" for n in numbers),

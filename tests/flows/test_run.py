@@ -58,13 +58,15 @@ def test_the_sample_is_released_with_all_files_and_keys(sample_release: Path) ->
         "words": {"read", "published"},
         "clusters": {"count", "min_users", "min_size", "median_size", "max_size"},
         "cohesion": {"q25", "median", "q75", "clusters_below_0_45", "records_below_0_45"},
+        "information": {"kept_percent", "words_percent", "concepts_percent", "time_percent"},
+        "truth": {"concepts_true", "rows_true"},
         "information_loss": {"percent", "symmetric_percent", "by_topic"},
         "risk": {"raw_expected", "raw_worst", "released_expected", "released_worst"},
         "diversity": {"min_distinct", "median_entropy"},
         "pairs": {"attributes_computed", "attributes_reused", "records_computed"},
         "seconds": {"read", "analyse", "compare", "cluster", "redact", "verify", "total"},
         "versions": {"logveil", "wordnet", "python"},
-        "settings": {"k", "method", "guarantee", "scope", "threshold"},
+        "settings": {"k", "method", "guarantee", "scope", "time", "threshold"},
     }
     assert measures["verified"] is True
     for key, names in expected.items():
@@ -72,6 +74,9 @@ def test_the_sample_is_released_with_all_files_and_keys(sample_release: Path) ->
     records = measures["records"]
     assert records["read"] == records["published"] + records["withheld"] + records["rejected"]
     assert records["read"] == len(SAMPLE_LOG.read_text().splitlines()) - 1
+    assert sum(measures["withheld_by_reason"].values()) == records["withheld"]
+    assert 0 < measures["information"]["kept_percent"] < 100
+    assert set(measures["information"]["by_topic"]) == set(measures["information_loss"]["by_topic"])
 
 
 @pytest.mark.parametrize("method", ["adaptive", "mdav", "vmdav", "paper"])

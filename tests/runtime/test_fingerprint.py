@@ -316,7 +316,7 @@ def test_the_last_phases_change_for_themselves(
         ({"distance": "printed"}, COMPARED),
         ({"k": 3}, {"read", *COMPARED}),
         ({"guarantee": "terms"}, REDACTED),
-        ({"time": "day"}, REDACTED),
+        ({"time": "day"}, {"cluster", *REDACTED}),
         ({"release_format": "parquet"}, {"write", "verify"}),
         ({"columns": {"user": "AnonID"}}, {*CHAIN}),
         ({"out": "elsewhere", "workers": 2, "store_limit": 3.0}, set()),

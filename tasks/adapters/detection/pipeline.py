@@ -22,13 +22,16 @@ from spacy.tokens import Doc, Token
 
 from tasks.adapters.detection.identifiers import IdentifierFinder
 from tasks.core.detection.attributes import AttributeFinder, Tag
-from tasks.core.detection.identifiers import KINDS
+from tasks.core.detection.domains import Domain
+from tasks.core.detection.identifiers import KINDS, Span
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Offsets, Readings, pack_readings
+from tasks.core.taxonomy import NO_CONCEPT
 from tasks.errors import UsageError
 
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
+DOMAINS = "logveil_domains"
 
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
@@ -44,9 +47,10 @@ class IdentifierComponent:
     finder: IdentifierFinder
 
     def __call__(self, doc: Doc) -> Doc:
-        people = [(e.start_char, e.end_char, "name") for e in doc.ents if e.label_ == "PERSON"]
-        spans = [(span.start, span.end, span.kind) for span in self.finder.find(doc.text)]
+        people = [Span(e.start_char, e.end_char, "name") for e in doc.ents if e.label_ == "PERSON"]
+        spans, domains = self.finder.read(doc.text)
         doc.user_data[IDENTIFIERS] = [*people, *spans]
+        doc.user_data[DOMAINS] = domains if not people else ()
         return doc
 
 
@@ -61,7 +65,11 @@ class AttributeComponent:
     def __call__(self, doc: Doc) -> Doc:
         items: list[Item] = []
         offsets: list[Offsets] = []
-        for kind, tokens in _runs(doc, doc.user_data[IDENTIFIERS]):
+        domains = doc.user_data[DOMAINS]
+        for kind, tokens in _runs(doc, doc.user_data[IDENTIFIERS], domains):
+            if kind < 0:
+                items.append(self._label(doc.text, domains[kind], offsets))
+                continue
             keys, tags = self._words(tokens, offsets)
             if kind and keys:
                 concept = IDENTIFIER_CONCEPT + 1 - kind
@@ -70,6 +78,11 @@ class AttributeComponent:
                 items.extend(self.finder.items(keys, tags))
         doc.user_data[READING] = offsets, items
         return doc
+
+    def _label(self, text: str, domain: Domain, offsets: list[Offsets]) -> Item:
+        """A domain is one word, its label."""
+        offsets.append((domain.label_start, domain.label_end))
+        return Item(_word_key(text[domain.label_start : domain.label_end]), NO_CONCEPT)
 
     def _words(
         self, tokens: Iterable[Token], offsets: list[Offsets]
@@ -96,14 +109,22 @@ def _word_key(token: str) -> str:
     return key if any(map(str.isalnum, key)) else ""
 
 
-def _runs(doc: Doc, spans: Sequence[tuple[int, int, str]]) -> Iterable[tuple[int, Iterable[Token]]]:
-    """Runs of tokens that belong to an identifier of one kind (from 1 on), or to none (0)."""
-    if not spans:
+def _runs(
+    doc: Doc, spans: Sequence[Span], domains: Sequence[Domain]
+) -> Iterable[tuple[int, Iterable[Token]]]:
+    """Runs of tokens of an identifier of one kind (from 1 on), of a domain (below 0), or of none.
+
+    A domain is numbered from the end, as lists are.
+    """
+    if not spans and not domains:
         return [(0, doc)]
-    kinds = bytearray(len(doc.text))
-    for start, stop, kind in spans:
-        kinds[start:stop] = bytes([1 + KINDS.index(kind)]) * (stop - start)
-    return groupby(doc, lambda token: max(kinds[token.idx : token.idx + len(token)]))
+    kinds = [0] * len(doc.text)
+    for number, domain in enumerate(domains):
+        length = domain.span.end - domain.span.start
+        kinds[domain.span.start : domain.span.end] = [number - len(domains)] * length
+    for span in spans:
+        kinds[span.start : span.end] = [1 + KINDS.index(span.kind)] * (span.end - span.start)
+    return groupby(doc, lambda token: max(kinds[token.idx : token.idx + len(token)], key=abs))
 
 
 @Language.factory("logveil_identifiers")

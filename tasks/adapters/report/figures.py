@@ -30,8 +30,11 @@ from tasks.adapters.pages.charts import (
 from tasks.adapters.pages.numbers import count, percent
 from tasks.adapters.pages.page import Figure, picture_address
 from tasks.adapters.pages.svg import box, picture
+from tasks.adapters.report.verdict import loss_speaks_of
 from tasks.schema import FinalMeasures, Histogram, RandomClusters, RiskPoints
 
+KEPT: Final = "information kept (100 % = all that was typed)"
+LOST: Final = "information loss (100 % = one set for everybody)"
 LOW_COHESION: Final = Mark(0.45, "0.45")
 ALONE: Final = 600
 """Width of a picture that stands alone, in pixels."""
@@ -71,9 +74,59 @@ def standalone_pictures(measures: FinalMeasures) -> list[tuple[Figure, str]]:
 
 
 def figures(measures: FinalMeasures) -> list[Figure]:
-    """All figures, in the order in which a reader asks: for the people, the clusters, the loss."""
+    """All figures, in the order in which a reader asks: what is kept, why no more; for the people;
+    the clusters, the loss."""
+    kept = information_kept(measures), information_by_topic(measures), reasons(measures)
     drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
-    return [draw(measures) for draw in drawn]
+    return [*kept, *(draw(measures) for draw in drawn)]
+
+
+def information_kept(measures: FinalMeasures) -> Figure:
+    kept, records = measures["information"], measures["records"]
+    says = (
+        "Every word and concept holds so many bits, the more the rarer it is; a row that tells a "
+        "more general concept keeps that one’s bits, a withheld row none. Of all that the rows of "
+        f"the log hold, {percent(kept['kept_percent'])} is kept. Times are counted by themselves."
+    )
+    bars = [
+        Bar("words and concepts together", kept["kept_percent"]),
+        Bar("of plain words", kept["words_percent"], "same"),
+        Bar("of attributes, by word or concept", kept["concepts_percent"], "same"),
+        *_time_bar(measures),
+    ]
+    some = records["published"] + records["withheld"]
+    return _bars("kept", "Information kept", says, bars if some else [], KEPT)
+
+
+def _time_bar(measures: FinalMeasures) -> list[Bar]:
+    finest = measures["settings"]["time"]
+    if finest == "none":
+        return []
+    name = f"of times (100 %: every row with its {finest})"
+    return [Bar(name, measures["information"]["time_percent"], "same")]
+
+
+def information_by_topic(measures: FinalMeasures) -> Figure:
+    by_topic = sorted(measures["information"]["by_topic"].items(), key=lambda entry: -entry[1])
+    says = (
+        "The same for the attributes of each topic. Topics that few people ask for, or that each "
+        "asks for in other words, keep least."
+    )
+    bars = [Bar(topic, value) for topic, value in by_topic]
+    return _bars("kept-topics", "Information kept by topic", says, bars, KEPT)
+
+
+def reasons(measures: FinalMeasures) -> Figure:
+    """Why rows are withheld."""
+    found, read = measures["withheld_by_reason"], measures["records"]["read"]
+    ordered = sorted(found.items(), key=lambda entry: -entry[1])
+    rows = sum(found.values())
+    says = (
+        f"{count(rows)} of {count(read)} rows are withheld. Rows that could not even be read are "
+        "not among them: they are set aside, and listed below."
+    )
+    bars = [Bar(f"{why}: {count(some)}", 100 * some / rows, "before") for why, some in ordered]
+    return _bars("withheld", "Why rows are withheld", says, bars, "share of the rows withheld")
 
 
 def people_per_row(measures: FinalMeasures) -> Figure:
@@ -128,39 +181,42 @@ def _risk(expected: float, worst: float) -> str:
 
 def random_clusters(measures: FinalMeasures) -> Figure:
     found = measures["figures"]["random_clusters"]
-    losses = found["random_percent"]
-    title = "Information loss against random clusters"
-    if not losses:
-        return _bars("random", title, "", [])
-    spread = min(losses), max(losses)
+    random = found["random_percent"]
+    title = "Information kept against random groups"
+    if not random:
+        return _bars("random", title, "", [], KEPT)
+    spread = min(random), max(random)
     bars = [
-        Bar("these clusters", found["own_percent"]),
-        Bar("random clusters of the same sizes", fmean(losses), "before", spread),
+        Bar("people as they stand together", found["own_percent"]),
+        Bar("random groups of the same sizes", fmean(random), "before", spread),
     ]
-    return _bars("random", title, _against_random(measures), bars)
+    return _bars("random", title, _against_random(measures), bars, KEPT)
 
 
 def _against_random(measures: FinalMeasures) -> str:
     found, loss = measures["figures"]["random_clusters"], measures["information_loss"]
-    losses = found["random_percent"]
+    random = found["random_percent"]
     says = (
-        f"A loss proves little by itself: so {len(losses)} times the records trade places at "
-        "random while the clusters keep their sizes (the paper’s Figure 6). Each cluster publishes "
-        "the one set that costs it least. The bar is the mean, the whisker runs from "
-        f"{percent(min(losses))} to {percent(max(losses))}. {_of_what(found)}"
+        f"A figure proves little by itself: so {len(random)} times the published records trade "
+        "places at random while the groups that share a row keep their sizes (after the paper’s "
+        "Figure 6). Each group tells all that is true of everybody in it. The bar is the mean, the "
+        f"whisker runs from {percent(min(random))} to {percent(max(random))}. {_of_what(found)}"
     )
     if measures["settings"]["guarantee"] != "paper":
         return says
     printed = percent(loss["symmetric_percent"])
-    return f"{says} Redacted as printed, not by clusters’ sets, this release loses {printed}."
+    return (
+        f"{says} Redacted as printed, not by what a group has in common, this release loses "
+        f"{printed} by the paper’s measure."
+    )
 
 
 def _of_what(found: RandomClusters) -> str:
     if found["records"] == found["of_records"]:
-        return f"Measured on all {count(found['records'])} records in clusters."
+        return f"Measured on all {count(found['records'])} published records."
     return (
         f"Measured on a random sample: {count(found['records'])} of {count(found['of_records'])} "
-        f"records, in {count(found['clusters'])} clusters."
+        f"records, in {count(found['clusters'])} groups."
     )
 
 
@@ -168,12 +224,13 @@ def loss_by_topic(measures: FinalMeasures) -> Figure:
     loss = measures["information_loss"]
     by_topic = sorted(loss["by_topic"].items(), key=lambda entry: -entry[1])
     says = (
-        "How much of each topic’s attributes is lost (Eq. 11); 100 % is what one set for everybody "
-        f"would lose, and withheld rows may lose more. All topics together: "
-        f"{percent(loss['percent'])}; with what is made up, {percent(loss['symmetric_percent'])}."
+        "How much of each topic’s attributes is lost by the paper’s measure (Eq. 11). 100 % is "
+        "what one set for everybody would lose; withheld rows may lose more. All topics together: "
+        f"{percent(loss['percent'])}; with what is made up, {percent(loss['symmetric_percent'])}. "
+        f"It speaks of {loss_speaks_of(measures)}."
     )
     bars = [Bar(topic, value) for topic, value in by_topic]
-    return _bars("topics", "Information loss by topic", says, bars)
+    return _bars("topics", "Information loss by topic", says, bars, LOST)
 
 
 def cohesion(measures: FinalMeasures) -> Figure:
@@ -208,8 +265,8 @@ def cluster_sizes(measures: FinalMeasures) -> Figure:
     return _figure("sizes", "Cluster sizes", says, shapes)
 
 
-def _bars(name: str, title: str, says: str, bars: Sequence[Bar]) -> Figure:
-    shapes = bar_chart(bars, "information loss (100 % = one set for everybody)") if bars else []
+def _bars(name: str, title: str, says: str, bars: Sequence[Bar], across: str) -> Figure:
+    shapes = bar_chart(bars, across) if bars else []
     return _figure(name, title, says, shapes, bars_height(bars))
 
 

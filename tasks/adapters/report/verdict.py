@@ -21,7 +21,8 @@ PROMISES = {
     ),
     "paper": (
         "This is the paper's redaction as printed. It does not give k-anonymity (the paper's §5 "
-        "says so): words outside the attributes are published as they are. See the risk below."
+        "says so): words outside the attributes are published as they are. See the risk below. "
+        "Nor need it be true: a row may say what its person did not ask for."
     ),
 }
 NOT_PROMISED = (
@@ -38,7 +39,8 @@ class Verdict:
 
     Attributes:
         kind: held, partly or failed.
-        key_numbers: the four numbers that a reader takes home, each with what it is.
+        key_numbers: what a reader takes home, each with what it is: first how much is published,
+            how much of it is kept, and whether it is true.
     """
 
     kind: str
@@ -84,13 +86,53 @@ def amounts_of(measures: FinalMeasures) -> str:
     return said if users["from_column"] else f"{said} The log names nobody: each row is one person."
 
 
+def published_of(measures: FinalMeasures) -> str:
+    """How many rows of how many are published."""
+    records, share = measures["records"], measures["shares"]["published"]
+    return f"{count(records['published'])} of {count(records['read'])} ({percent(100 * share)})"
+
+
+def truth_said(measures: FinalMeasures) -> str:
+    """Whether what is published is true."""
+    false = 1 - measures["truth"]["rows_true"]
+    return f"{percent(100 * false)} of rows say something false" if false else "every row"
+
+
+def lead_of(measures: FinalMeasures) -> str:
+    """What a reader asks first, in one line."""
+    kept = percent(measures["information"]["kept_percent"])
+    rows = published_of(measures)
+    return f"Rows published: {rows}. Information kept: {kept}. True: {truth_said(measures)}."
+
+
+def loss_speaks_of(measures: FinalMeasures) -> str:
+    """The rows that Eq. 10 to 13 speak of, which are not all."""
+    held, published = attribute_shares(measures)
+    return f"the {held} of rows that have attributes ({published} of these are published)"
+
+
+def attribute_shares(measures: FinalMeasures) -> tuple[str, str]:
+    """Rows with attributes in percent of all, and of these the published ones."""
+    shares = measures["shares"]
+    held, published = shares["with_attributes"], shares["with_attributes_published"]
+    return percent(100 * held), percent(100 * published / held if held else 0.0)
+
+
 def _key_numbers(measures: FinalMeasures) -> tuple[tuple[str, str], ...]:
     risk, worst = measures["risk"], measures["risk"]["released_worst"]
-    rows = count(measures["records"]["read"])
-    raw, loss = percent(100 * risk["raw_worst"]), measures["information_loss"]["symmetric_percent"]
+    rows, raw = count(measures["records"]["read"]), percent(100 * risk["raw_worst"])
+    loss = percent(measures["information_loss"]["symmetric_percent"])
     return (
         (percent(100 * measures["shares"]["published"]), f"of {rows} rows published"),
+        (percent(measures["information"]["kept_percent"]), "of the information kept"),
+        _true_rows(measures["truth"]["rows_true"]),
         (count(1 / worst) if worst else "–", "people at least behind every published row"),
         (percent(100 * worst), f"linkage risk at worst (raw log: {raw})"),
-        (percent(loss), "information loss (100 %: one set for everybody)"),
+        (loss, f"loss by the paper’s measure, which speaks of {loss_speaks_of(measures)}"),
     )
+
+
+def _true_rows(share: float) -> tuple[str, str]:
+    if share == 1:
+        return "every row", "true: its concepts are those of everybody behind it, or above them"
+    return percent(100 * (1 - share)), "of published rows say something false of who is behind them"

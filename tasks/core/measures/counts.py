@@ -14,6 +14,7 @@ from tasks.core.detection.identifiers import KINDS
 from tasks.core.measures.risk import raw_success, released_success
 from tasks.core.records import (
     ATTRIBUTE,
+    WITHHELD,
     Clusters,
     Flags,
     Floats,
@@ -43,6 +44,7 @@ def count_release(
             "published": published,
             "withheld": len(table) - published,
         },
+        "withheld_by_reason": _reasons(release),
         "users": {
             "read": log.user_count,
             "published": int(np.count_nonzero(np.bincount(table.users[release.published]))),
@@ -61,6 +63,12 @@ def count_release(
     }
 
 
+def _reasons(release: Release) -> dict[str, int]:
+    """Withheld records by the reasons that occur, in their order."""
+    counts = np.bincount(release.reasons[~release.published], minlength=len(WITHHELD)).tolist()
+    return {reason: rows for reason, rows in zip(WITHHELD, counts, strict=True) if rows}
+
+
 def _count_attributes(table: RecordTable) -> dict[str, int]:
     """Mentions of attributes in all records, and those that are sensitive only in doubt."""
     bounds = table.forms.item_offsets
@@ -70,13 +78,16 @@ def _count_attributes(table: RecordTable) -> dict[str, int]:
 
 
 def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, float]:
-    """Parts of all rows read: published, published but not as they were, withheld."""
+    """Parts of all rows read: published, published but not as they were, withheld; with attributes,
+    which are all that the paper's measures speak of, and those of them that are published."""
     published = int(release.published.sum())
-    rows = max(1, log.rows_read)
+    rows, speaking = max(1, log.rows_read), table.set_of >= 0
     return {
         "published": published / rows,
         "changed": (published - int(_unchanged(table, release).sum())) / rows,
         "withheld": (len(table) - published) / rows,
+        "with_attributes": int(speaking.sum()) / rows,
+        "with_attributes_published": int((speaking & release.published).sum()) / rows,
     }
 
 

@@ -143,17 +143,23 @@ def _names(
     """The term that says each entry: a word, or a concept as -1 - concept.
 
     A concept is called by the word that most people of the class typed for it, if k of them did.
+    A word for something below it does not count: *flu* is no name of what people who asked for
+    *flu* and for *cold* have in common.
     """
     terms = np.where(told.nodes < levels.words, told.nodes, levels.words - told.nodes - 1)
     general = np.flatnonzero(told.nodes >= levels.words)
     first, concept_of = group_by(told.classes[general], told.nodes[general])
-    words = levels.item_words[told.items[general]]
-    word_first, word_of = group_by(concept_of, words)
-    typed_by = _people(table, told.queries[general], word_of, records, query_of, len(word_first))
-    own_concept, own_word = concept_of[word_first], words[word_first]
+    meant = levels.item_concepts[told.items[general]] == told.nodes[general] - levels.words
+    own, own_concept_of = general[meant], concept_of[meant]
+    words = levels.item_words[told.items[own]]
+    word_first, word_of = group_by(own_concept_of, words)
+    typed_by = _people(table, told.queries[own], word_of, records, query_of, len(word_first))
+    own_concept, own_word = own_concept_of[word_first], words[word_first]
     best = np.lexsort((own_word, -typed_by, own_concept))
     best = best[np.diff(own_concept[best], prepend=-1) > 0]
-    name = np.where(typed_by[best] >= k, own_word[best], terms[general[first]])
+    best = best[typed_by[best] >= k]
+    name = terms[general[first]]
+    name[own_concept[best]] = own_word[best]
     terms[general] = name[concept_of]
     return terms
 

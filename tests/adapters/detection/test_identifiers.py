@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tasks.adapters.detection.identifiers import Presidio, load_identifier_finder
 from tasks.core.detection.identifiers import KINDS
+from tasks.core.detection.readings import normalise
 
 FINDER = load_identifier_finder()
 
@@ -59,15 +60,17 @@ def found(text: str) -> list[tuple[str, str]]:
         ("ip", "192.168.1.1"),
         ("ip", "2001:db8::ff00:42:8329"),
         ("ip", "192.168.\u0661.1"),
-        ("url", "www.foo.com"),
-        ("url", "foo.com"),
-        ("url", "foo.biz"),
-        ("url", "foo .com"),
-        ("url", "www foo com"),
-        ("url", "ww.foo.com"),
         ("url", "http://foo.com/bar?x=1"),
-        ("url", "www.myspace"),
-        ("url", "f\u043e\u043e.com"),
+        ("url", "myspace.com/somebody"),
+        ("url", "foo.com:8080"),
+        ("url", "johnsmith.com"),
+        ("url", "www.janedoe.net"),
+        ("url", "jane-doe.org"),
+        ("url", "jsmith.co.uk"),
+        ("url", "smithfamily.com"),
+        ("url", "www johnsmith com"),
+        ("url", "j\u043ehnsmith.com"),
+        ("url", "5550100.com"),
         ("address", "123 main street"),
         ("address", "12 n. oak dr apt 4b"),
         ("address", "p.o. box 123"),
@@ -265,9 +268,9 @@ def test_whatever_presidio_takes_for_ssn_or_card_is_hidden(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["foo.com", "foo.co.uk", "a-b.info", "http://x.org/y", "foo.museum"]
+    "text", ["janedoe.com", "janedoe.co.uk", "jane-doe.info", "http://x.org/y", "janedoe.museum"]
 )
-def test_whatever_presidio_takes_for_a_url_is_hidden(text: str) -> None:
+def test_whatever_presidio_takes_for_a_url_and_points_to_somebody_is_hidden(text: str) -> None:
     from presidio_analyzer.predefined_recognizers import UrlRecognizer
 
     recogniser: Any = UrlRecognizer()
@@ -297,7 +300,7 @@ def refuse(*_, **__):
 
 socket.socket.connect = socket.getaddrinfo = refuse
 from tasks.adapters.detection.identifiers import load_identifier_finder
-assert len(load_identifier_finder().find("jane@roe.com foo.biz 192.168.1.1 212-736-5000")) == 4
+assert len(load_identifier_finder().find("jane@roe.com foo.biz/x 192.168.1.1 212-736-5000")) == 4
 """
 
 
@@ -322,3 +325,39 @@ def test_presidio_is_imported_only_when_needed() -> None:
         "sys.exit('presidio_analyzer' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("myspace.com", "myspace"),
+        ("www.google.com", "google"),
+        ("http://www.ebay.com/", "ebay"),
+        ("https://mail.yahoo.com", "yahoo"),
+        ("bbc.co.uk", "bbc"),
+        ("www myspace com", "myspace"),
+        ("www.msn com", "msn"),
+        ("foo .com", "foo"),
+        ("foo dot com", "foo"),
+        ("www.myspace", "myspace"),
+        ("f\u043e\u043e.com", "f\u043e\u043e"),
+        ("bed-bath.com", "bed-bath"),
+    ],
+)
+def test_a_domain_that_points_to_nobody_is_its_label(text: str, label: str) -> None:
+    for before, after in (("", ""), ("about ", " please"), ("\u200bsee ", ", now")):
+        typed = f"{before}{text}{after}"
+        spans, (domain,) = FINDER.read(typed)
+        assert spans == FINDER.find(typed) == ()
+        assert typed[domain.label_start : domain.label_end] == label
+
+
+@given(st.text(max_size=40), st.sampled_from(["foo.com", "www.a.org/x", "janedoe.net", "a@b.com"]))
+def test_domains_lie_beside_identifiers_and_hold_their_labels(noise: str, address: str) -> None:
+    text = normalise(f"{noise} {address} {noise}")
+    spans, domains = FINDER.read(text)
+    taken = [
+        at for span in (*spans, *(d.span for d in domains)) for at in range(span.start, span.end)
+    ]
+    assert len(taken) == len(set(taken))
+    assert all(d.span.start <= d.label_start < d.label_end <= d.span.end for d in domains)

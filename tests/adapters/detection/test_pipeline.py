@@ -96,6 +96,24 @@ def test_identifiers_cut_the_query(sensitive: Reader) -> None:
     assert found["jane exampleorg"] == "identifier"
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("myspace.com", ["myspace"]),
+        ("http://www.ebay.com/ login", ["ebay", "login"]),
+        ("google.com mail.yahoo.com", ["google", "yahoo"]),
+        ("www bed-bath.com", ["bed bath"]),
+        ("www.google.com johnsmith.com", ["google", "johnsmithcom"]),
+    ],
+)
+def test_a_domain_is_read_as_its_label(everything: Reader, query: str, words: list[str]) -> None:
+    found = everything(query)
+    assert list(found) == words
+    assert [word for word in words if found[word] == "identifier"] == [
+        word for word in words if word.endswith("com")
+    ]
+
+
 def test_identifiers_side_by_side_keep_their_kinds(sensitive: Reader) -> None:
     ((name, code),) = read_items(sensitive.nlp, ["jennifer lawson 90210"])
     kinds = [KINDS[IDENTIFIER_CONCEPT - item.concept] for item in (name, code)]

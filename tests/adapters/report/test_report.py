@@ -12,9 +12,13 @@ from xml.etree import ElementTree
 import pytest
 
 from tasks.adapters.report.report import render_report, write_report
+from tasks.adapters.report.verdict import lead_of
 from tasks.schema import FinalMeasures
 
-FIGURES = ("rows", "people", "risk", "sizes", "cohesion", "random", "topics")
+FIGURES = (
+    *("rows", "kept", "kept-topics", "withheld"),
+    *("people", "risk", "sizes", "cohesion", "random", "topics"),
+)
 NO_HISTOGRAM: dict[str, Any] = {"scale": "linear", "edges": [], "counts": []}
 
 
@@ -31,6 +35,8 @@ def emptied(found: FinalMeasures) -> FinalMeasures:
     risk = dict.fromkeys(("raw_expected", "raw_worst", "released_expected", "released_worst"), 0.0)
     measures["risk"] = risk
     measures["information_loss"] = {"percent": 0.0, "symmetric_percent": 0.0, "by_topic": {}}
+    measures["information"] |= dict.fromkeys(measures["information"], 0.0) | {"by_topic": {}}
+    measures["truth"], measures["withheld_by_reason"] = {"concepts_true": 1.0, "rows_true": 1.0}, {}
     measures["figures"] |= {
         "distinct": {"queries": 0, "sets": 0, "published_rows": 0},
         "cohesion": [],
@@ -103,6 +109,60 @@ def test_the_verdict_comes_first(tmp_path: Path, measures: FinalMeasures, guaran
     assert "verdict failed" in refused
 
 
+def tiles(page: str) -> list[tuple[str, str]]:
+    """The numbers that come first, and what they are."""
+    found = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
+    return [(value.replace("\N{NO-BREAK SPACE}", " "), what) for what, value in found]
+
+
+def test_rows_information_and_truth_lead(measures: FinalMeasures) -> None:
+    measures["records"] |= {"read": 3000, "published": 1500}
+    measures["shares"] |= {"published": 0.5, "with_attributes": 0.4}
+    measures["shares"]["with_attributes_published"] = 0.3
+    measures["information"]["kept_percent"] = 24.68
+    measures["truth"]["rows_true"] = 1.0
+    first = tiles(render_report(measures))
+    assert first[:2] == [("50 %", "of 3,000 rows published"), ("24.7 %", "of the information kept")]
+    assert first[2][0] == "every row"
+    assert first[2][1].startswith("true")
+    said = first[5][1].replace("\N{NO-BREAK SPACE}", " ")
+    assert "the 40 % of rows that have attributes (75 % of these are published)" in said
+    assert lead_of(measures).replace("\N{NO-BREAK SPACE}", " ") == (
+        "Rows published: 1,500 of 3,000 (50 %). Information kept: 24.7 %. True: every row."
+    )
+
+
+def test_what_is_false_is_said_plainly(measures: FinalMeasures) -> None:
+    """However little of it there is."""
+    measures["settings"]["guarantee"] = "paper"
+    for share, told in ((0.7, "30 %"), (0.99999, "&lt; 0.1 %")):
+        measures["truth"]["rows_true"] = share
+        page = render_report(measures)
+        assert tiles(page)[2] == (
+            told,
+            "of published rows say something false of who is behind them",
+        )
+        assert "every row" not in {value for value, _ in tiles(page)}
+        assert "of rows say something false" in lead_of(measures)
+    assert "Nor need it be true" in page
+
+
+def test_reasons_for_withholding_are_counted(measures: FinalMeasures) -> None:
+    measures["withheld_by_reason"] = {"identifiers only": 25, "too vague to say anything": 1075}
+    said = "".join(pictures(render_report(measures))["withheld"].itertext())
+    assert "1,100 of" in said
+    assert said.index("too vague to say anything: 1,075") < said.index("identifiers only: 25")
+    assert "97.7\N{NO-BREAK SPACE}%" in said
+
+
+@pytest.mark.parametrize(("finest", "bars"), [("month", 4), ("none", 3)])
+def test_times_that_may_not_be_published_have_no_bar(
+    measures: FinalMeasures, finest: str, bars: int
+) -> None:
+    measures["settings"]["time"] = finest
+    assert len(pictures(render_report(measures))["kept"].findall("rect")) == bars
+
+
 def test_every_figure_is_drawn_and_says_what_it_shows(measures: FinalMeasures) -> None:
     page = render_report(measures)
     check(page)
@@ -118,6 +178,7 @@ def test_every_figure_is_drawn_and_says_what_it_shows(measures: FinalMeasures) -
     assert len(drawn["people"].findall("rect")) == len(counts)
     for topic in measures["information_loss"]["by_topic"]:
         assert topic in "".join(drawn["topics"].itertext())
+        assert topic in "".join(drawn["kept-topics"].itertext())
 
 
 def test_the_page_shows_nothing_that_is_not_in_the_measures(measures: FinalMeasures) -> None:
@@ -132,6 +193,7 @@ def test_everything_is_escaped(measures: FinalMeasures) -> None:
     evil = "<script>&\"'"
     measures["settings"] |= {"topics": evil, "columns": {evil: evil}}
     measures["information_loss"]["by_topic"] = {evil: 12.0, evil * 10: 13.0}
+    measures["information"]["by_topic"] = {evil: 12.0, evil * 10: 13.0}
     measures["figures"]["rejects"] = {evil: 1}
     measures["versions"]["wordnet"] = evil
     check(render_report(measures))
@@ -147,9 +209,10 @@ def test_an_empty_release_has_a_report(measures: FinalMeasures) -> None:
 
 def test_a_log_without_topics_has_a_report(measures: FinalMeasures) -> None:
     measures["information_loss"]["by_topic"] = {}
+    measures["information"]["by_topic"] = {}
     page = render_report(measures)
     check(page)
-    assert set(pictures(page)) == set(FIGURES) - {"topics"}
+    assert set(pictures(page)) == set(FIGURES) - {"topics", "kept-topics"}
 
 
 def test_rows_below_k_are_said_to_be_there(measures: FinalMeasures) -> None:

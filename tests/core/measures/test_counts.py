@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,13 +11,15 @@ from hypothesis import strategies as st
 from tasks.core.measures.counts import (
     MOST_POINTS,
     WIDEST_LINEAR,
+    count_release,
     distributions,
     histogram,
     ordered_points,
 )
-from tasks.core.records import QueryLog
+from tasks.core.records import PUBLISHED, TOO_FEW, TOO_VAGUE, WITHHELD, QueryLog
 from tasks.core.taxonomy import build_taxonomy
 from tasks.schema import Histogram
+from tests.core.measures.test_information import release_of
 from tests.core.measures.test_information_loss import one_cluster, publishing
 from tests.helpers.random_logs import table_of
 
@@ -65,6 +69,20 @@ def test_points_are_ordered_few_and_reach_both_ends(values: list[float]) -> None
     assert len(points) == min(len(values), MOST_POINTS)
     if values:
         assert (points[0], points[-1]) == (round(min(values), 4), round(max(values), 4))
+
+
+def test_withheld_records_are_counted_by_the_reasons_that_occur() -> None:
+    names = ["entity", "a"]
+    taxonomy = build_taxonomy(names, names, [[], [0]], root="entity", version="")
+    table = table_of(taxonomy, [(user, [1], [], 0) for user in range(4)])
+    withheld = np.array([PUBLISHED, TOO_VAGUE, TOO_FEW, TOO_VAGUE], dtype=np.int32)
+    release = replace(release_of([0, -1, -1, -1], [([-2], [1], 0)]), reasons=withheld)
+    found = count_release(rejecting("no query"), table, one_cluster(table), release)
+    assert found["withheld_by_reason"] == {WITHHELD[TOO_FEW]: 1, WITHHELD[TOO_VAGUE]: 2}
+    assert list(found["withheld_by_reason"]) == [WITHHELD[TOO_FEW], WITHHELD[TOO_VAGUE]]
+    assert found["records"]["withheld"] == 3
+    shares = found["shares"]
+    assert shares["with_attributes_published"] * 4 == shares["with_attributes"]
 
 
 def test_the_distributions_of_a_small_release() -> None:

@@ -37,7 +37,8 @@ def one_cluster(table: RecordTable) -> Clusters:
 def publishing(table: RecordTable, concepts: list[int]) -> Release:
     """A release in which every record publishes the same concepts."""
     row = np.array(sorted(concepts), dtype=np.int32)
-    return publish_each(table, one_cluster(table), form_by_form(lambda form, label: ([0], row)))
+    terms = [-1 - concept for concept in concepts]
+    return publish_each(table, one_cluster(table), form_by_form(lambda form, label: (terms, row)))
 
 
 @given(st.data())
@@ -91,6 +92,17 @@ def test_nothing_changed_loses_nothing(taxonomy: Taxonomy) -> None:
         inclusive=False,
     )
     assert (loss.percent, loss.symmetric_percent) == (0.0, 0.0)
+
+
+def test_an_attribute_told_as_typed_is_not_lost(taxonomy: Taxonomy) -> None:
+    """By its word alone, without any concept; the other one is."""
+    table = table_of(taxonomy, [(0, [3, 2], [], 0)])
+    word, none = table.words.tolist().index("word3"), np.zeros(0, dtype=np.int32)
+    release = publish_each(table, one_cluster(table), form_by_form(lambda *_: ([word], none)))
+    topics = TopicMap(("a", "b"), np.array([0, 1, 2, 1, 1], dtype=np.uint32))
+    centre = np.array([0], dtype=np.int32)
+    loss = information_loss(table, release, centre, taxonomy, topics, inclusive=False)
+    assert loss.by_topic == {"a": 0.0, "b": 100.0}
 
 
 def test_a_withheld_record_costs_one_per_mention(taxonomy: Taxonomy) -> None:
