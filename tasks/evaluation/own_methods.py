@@ -80,7 +80,7 @@ ADAPTIVE: Final = Method(
     True,
     partial(outcome_by, "adaptive"),
     "this program's default: tasks/core/rows",
-    "published as `--guarantee strict` does: one set for all records of a cluster",
+    "as `--guarantee strict`, without times; a group is all records told the same of attributes",
 )
 MDAV: Final = Method(
     "mdav",
