@@ -170,7 +170,8 @@ def comparison_table(found: dict[str, Any]) -> Table:
     )
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True)
-    for name in ("groups", "fewest\npeople", "withheld", "loss", "mean\nrisk", "records\n< 0.45"):
+    heads = ("groups", "fewest\npeople", "information\nkept", "rows\npublished", "false\nconcepts")
+    for name in (*heads, "loss", "mean\nrisk", "records\n< 0.45"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("on the\nfront", no_wrap=True)
     front = found["fronts"]["mean"][k]["front"]
@@ -183,7 +184,9 @@ def _method_cells(cell: dict[str, Any]) -> list[str]:
     return [
         f"{cell['groups']:,}",
         f"{cell['least_people']:,}",
-        f"{100 * cell['withheld']:.1f} %",
+        f"{cell['information_kept']:.1f} %",
+        f"{100 * cell['rows_published']:.1f} %",
+        f"{100 * cell['false_concepts']:.1f} %",
         f"{cell['symmetric_loss']:.1f} %",
         f"{cell['risk']:.3f}",
         f"{100 * cell['records_below_0_45']:.0f} %",

@@ -95,7 +95,9 @@ def build_record_table(
         log_rows=canonical.astype(np.int32),
         words=words,
         word_bits=bits_of(words),
-        fillers=np.array([word in stop_words for word in words.tolist()], dtype=np.bool_),
+        fillers=np.array(
+            [stop_words.issuperset(said.split(" ")) for said in words.tolist()], dtype=np.bool_
+        ),
         in_doubt=int(doubts[text_of].sum()),
         identifiers=_identifier_counts(concepts, rows_of_text[item_text]),
     )

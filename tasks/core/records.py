@@ -167,7 +167,7 @@ class RecordTable:
         log_rows: its place in the log, shape (n,).
         words: the vocabulary; only `write` may look at it.
         word_bits: information content of each word in bits, shape of `words`.
-        fillers: words that say nothing by themselves (*the*, *how*), shape of `words`.
+        fillers: words that say nothing by themselves (*the*, *how to*), shape of `words`.
         in_doubt: mentions of attributes, over all records, that were taken as sensitive although
             a more common reading of the word is not.
         identifiers: mentions of identifiers, over all records, by kind in the order of KINDS.

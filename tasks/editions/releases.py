@@ -90,7 +90,7 @@ class InEdition:
         release = made.release.value
         clusters = release.clusters[release.class_of[release.published]]
         known = max(self.state.clusters, default=0)
-        joined = np.count_nonzero((clusters >= 0) & (clusters < known))
+        joined = int(((clusters >= 0) & (clusters < known)).sum())
         return {"joined": joined, "new_clusters": len(new_clusters(made, self.state))}
 
     @redacted_errors

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tasks.evaluation.baselines.floors import DROPPING, RANDOM, ROOT, UNTOUCHED
+from tasks.evaluation.baselines.greedy_rows import GREEDY
 from tasks.evaluation.baselines.km_anonymity import SINGLES, WITH_PAIRS
 from tasks.evaluation.baselines.microaggregation import SEMANTIC, SYNTACTIC
 from tasks.evaluation.method import Method
@@ -20,6 +21,7 @@ METHODS: Final[tuple[Method, ...]] = (
     SEMANTIC,
     SINGLES,
     WITH_PAIRS,
+    GREEDY,
     RANDOM,
     DROPPING,
     ROOT,

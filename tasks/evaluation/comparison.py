@@ -135,7 +135,7 @@ class MethodComparison:
         labels, seconds = _timed(partial(peer.partition, rows, k))
         _, ours = _timed(lambda: mdav_labels(problem))
         clusters = clusters_of(self.material.table, labels, problem)
-        found = self._measured(published_by_clusters(self.material, clusters), k)
+        found = self._measured(published_by_clusters(self.material, clusters, k), k)
         return {**found, "seconds": seconds, "our_mdav_seconds": ours}
 
     @redacted_errors
@@ -166,6 +166,7 @@ class MethodComparison:
             threshold=self.settings.threshold,
             distance=self.settings.distance,
             inclusive=self.settings.inclusive,
+            scope=self.settings.scope,
             # A single block is not worth another process.
             starmap=self._starmap if len(table.sets) > PART_SIZES.sets_per_block else serial,
         )

@@ -67,6 +67,7 @@ LOOKS: Final[dict[str, tuple[str, Marker]]] = {
     "semantic": ("green", CROSS),
     "k^1": ("ochre", LEFT),
     "k^2": ("ochre dashed", RIGHT),
+    "greedy": ("green dashed", DIAMOND),
     "random": ("dark dotted", STAR),
     "drop-rare": ("grey dashed", THREE_POINTS),
     "root": ("pale dotted", HEXAGON),

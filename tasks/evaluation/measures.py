@@ -1,8 +1,9 @@
 """What a method's outcome costs and risks: the same measures for every method.
 
-All measures are over the records that hold attributes, and over what they publish of those: a
-set of concepts, or nothing. Words beside attributes, times and cluster numbers are left out,
-because most methods say nothing about them.
+Loss and cohesion are over the records that hold attributes, and over what they publish of those: a
+set of concepts, or nothing; a word as typed is its concept. Information kept and truth are over all
+records and all that they publish, but for times, of which most methods say nothing. Risk is that of
+the whole row.
 """
 
 from __future__ import annotations
@@ -18,24 +19,16 @@ from tasks.core.clustering.problem import medoids
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.cohesion import LOW_COHESION, cluster_cohesion
 from tasks.core.measures.counts import ordered_points
+from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import (
     form_attributes,
     information_loss,
     percent_of,
 )
 from tasks.core.measures.risk import partial_knowledge, released_success
-from tasks.core.records import (
-    NO_TIME,
-    TIME_NONE,
-    Clusters,
-    Floats,
-    Ints,
-    Longs,
-    Release,
-    too_few_unless_published,
-)
+from tasks.core.records import TIME_NONE, Clusters, Floats, Ints, Longs, Release
 from tasks.core.similarity.nearest import row_losses
-from tasks.evaluation.method import Material, Outcome
+from tasks.evaluation.method import Material, Outcome, without_times
 
 Point = tuple[float, float]
 """Risk and loss: less of each is better."""
@@ -45,17 +38,28 @@ def measure_outcome(
     material: Material, outcome: Outcome, topics: TopicMap, k: int
 ) -> dict[str, Any]:
     """All measures of one method at one k."""
-    table = material.table
-    release = as_release(outcome)
+    table, rows = material.table, outcome.rows or as_release(outcome)
     loss = information_loss(
-        table, release, material.centre, material.taxonomy, topics, inclusive=material.inclusive
+        table, rows, material.centre, material.taxonomy, topics, inclusive=material.inclusive
     )
     return {
-        **_counts(material, outcome, release, k),
+        **_counts(material, outcome, rows, k),
+        **_told(material, rows, topics),
         "loss": loss.percent,
         "symmetric_loss": loss.symmetric_percent,
-        **_risks(material, release),
+        **_risks(material, rows),
         **cohesive_shares(material, outcome, k),
+    }
+
+
+def _told(material: Material, rows: Release, topics: TopicMap) -> dict[str, Any]:
+    """What is kept of all that the log holds, in percent; shares of rows and of false concepts."""
+    table, taxonomy = material.table, material.taxonomy
+    kept = information_kept(table, rows, taxonomy, topics, finest=TIME_NONE)
+    return {
+        "information_kept": kept.kept_percent,
+        "rows_published": float(rows.published.mean()),
+        "false_concepts": 1.0 - truth_of(table, rows, taxonomy).concepts_true,
     }
 
 
@@ -94,19 +98,9 @@ def as_release(outcome: Outcome) -> Release:
         classes.setdefault(tuple(own.tolist()), len(classes)) if len(own) else -1
         for own in outcome.published
     ]
-    offsets, concepts = ragged_of(list(classes))
     class_of = np.array([*class_of_group, -1], dtype=np.int32)[outcome.labels]
-    return Release(
-        class_of=class_of,
-        term_offsets=offsets,
-        terms=-1 - concepts,
-        concept_offsets=offsets,
-        concepts=concepts,
-        times=np.full(len(classes), NO_TIME, dtype=np.int64),
-        precisions=np.full(len(classes), TIME_NONE, dtype=np.int32),
-        clusters=np.arange(len(classes), dtype=np.int32),
-        reasons=too_few_unless_published(class_of),
-    )
+    named = [[-1 - concept for concept in own] for own in classes]
+    return without_times(class_of, named, list(classes), range(len(classes)))
 
 
 def cohesive_shares(material: Material, outcome: Outcome, k: int) -> dict[str, float]:

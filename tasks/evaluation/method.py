@@ -12,12 +12,35 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.core.arrays import group_by, split_ragged
-from tasks.core.choices import Distance
+from tasks.core.arrays import (
+    distinct,
+    group_by,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    ragged_of,
+    split_ragged,
+    take_ragged,
+)
+from tasks.core.choices import Distance, Scope
 from tasks.core.clustering.problem import Problem, problem_of
-from tasks.core.records import Clusters, Flags, Ints, Longs, RecordTable, freeze
-from tasks.core.rows.levels import VAGUEST, item_levels
-from tasks.core.rows.told import concepts_told, told_of
+from tasks.core.records import (
+    ATTRIBUTE,
+    NO_TIME,
+    TIME_NONE,
+    Clusters,
+    Flags,
+    Ints,
+    Longs,
+    RecordTable,
+    Release,
+    freeze,
+    too_few_unless_published,
+)
+from tasks.core.rows.classes import classes_of
+from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
+from tasks.core.rows.problem import Groups, groups_of, row_problem
+from tasks.core.rows.told import concepts_told, release_of, told_of
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.pairs import SetPairs
 from tasks.core.starmap import Starmap, serial
@@ -35,8 +58,9 @@ class Material:
         distances: δ between its concepts.
         set_pairs: the least distant pairs of its sets (Eq. 9).
         centre: the concepts of the data set's centre (Eq. 13).
+        scope: what was taken as an attribute.
         starmap: how independent blocks of work are done.
-        known: clusters that a later method starts from.
+        known: outcomes that a later method starts from.
     """
 
     table: RecordTable
@@ -47,12 +71,23 @@ class Material:
     threshold: float = 0.8
     distance: Distance = "jaccard"
     inclusive: bool = False
+    scope: Scope = "sensitive"
     starmap: Starmap = serial
-    known: dict[tuple[str, int], Clusters] = field(default_factory=dict, repr=False)
+    known: dict[tuple[str, int], Outcome] = field(default_factory=dict, repr=False)
 
     def problem(self, k: int) -> Problem:
         """The distinct sets, who holds them, and what they cost in place of each other."""
         return problem_of(self.table, self.distances, self.taxonomy, k=k, l=1)
+
+    @property
+    def levels(self) -> ItemLevels:
+        """What may be told of each query, words that say nothing by themselves included."""
+        return item_levels(self.table, self.taxonomy, vaguest=VAGUEST, fillers=True)
+
+    @property
+    def senses(self) -> bool:
+        """Whether an attribute that is told as typed is told as its concept, too."""
+        return self.scope == "sensitive"
 
     @property
     def holding(self) -> Flags:
@@ -69,14 +104,38 @@ class Outcome:
         published: the concepts that all records of a group publish, ascending; a group that has
             too little in common publishes none.
         centroids: a record that stands for each group, if the method names one.
+        rows: whole rows, words and concepts, if the method publishes more than those sets.
     """
 
     labels: Ints
     published: Sequence[Ints] = field(repr=False)
     centroids: Ints | None = None
+    rows: Release | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
+
+
+def without_times(
+    class_of: Ints,
+    terms: Sequence[Sequence[int] | Ints],
+    concepts: Sequence[Sequence[int] | Ints],
+    clusters: Sequence[int],
+) -> Release:
+    """A release of classes that publish these terms and concepts, and no times."""
+    term_offsets, all_terms = ragged_of(terms)
+    concept_offsets, all_concepts = ragged_of(concepts)
+    return Release(
+        class_of=class_of,
+        term_offsets=term_offsets,
+        terms=all_terms,
+        concept_offsets=concept_offsets,
+        concepts=all_concepts,
+        times=np.full(len(terms), NO_TIME, dtype=np.int64),
+        precisions=np.full(len(terms), TIME_NONE, dtype=np.int32),
+        clusters=np.array(clusters, dtype=np.int32),
+        reasons=too_few_unless_published(class_of),
+    )
 
 
 Kind = Literal["ours", "paper", "baseline", "floor", "peer"]
@@ -100,16 +159,60 @@ class Method:
     assumed: str
 
 
-def published_by_clusters(material: Material, clusters: Clusters) -> Outcome:
-    """All records of a cluster publish the concepts that are true of all of them."""
+def published_by_clusters(material: Material, clusters: Clusters, k: int) -> Outcome:
+    """All records of a cluster tell what is true of all of them, and words that k of them share."""
+    levels = material.levels
+    groups = groups_of(material.table, clusters.labels, levels)
+    rows = chosen_rows(material, levels, k, groups)
+    return Outcome(clusters.labels, common_concepts(material, clusters), clusters.centroids, rows)
+
+
+def chosen_rows(
+    material: Material, levels: ItemLevels, k: int, groups: Groups | None = None
+) -> Release:
+    """The rows that tell most, within groups or of all records, as `--guarantee strict` does."""
     table = material.table
-    levels = item_levels(table, material.taxonomy, vaguest=VAGUEST)
+    problem, unit_of = row_problem(table, levels, k=k, l=1, precision=TIME_NONE, groups=groups)
+    classes = classes_of(problem, material.starmap)[unit_of]
+    return release_of(table, classes, levels, k=k, precision=TIME_NONE, senses=material.senses)
+
+
+def common_concepts(material: Material, clusters: Clusters) -> list[Ints]:
+    """The concepts that are true of all records of each cluster."""
+    table, levels = material.table, material.levels
     held = np.flatnonzero(clusters.labels >= 0)
     first, _ = group_by(clusters.labels[held], table.form_of[held])
     labels, forms = clusters.labels[held[first]], table.form_of[held[first]]
     told = told_of(labels.astype(np.int64), forms.astype(np.int64), levels, clusters.count)
-    rows = split_ragged(*concepts_told(told, levels, clusters.count, senses=True))
-    return Outcome(clusters.labels, rows, clusters.centroids)
+    return split_ragged(*concepts_told(told, levels, clusters.count, senses=True))
+
+
+def published_by_rows(material: Material, rows: Release) -> Outcome:
+    """Records publish whole rows; those that tell the same of their attributes are a group."""
+    told = told_concepts(material.table, rows)
+    groups: dict[tuple[int, ...], int] = {(): WITHHELD}
+    label_of = [groups.setdefault(tuple(own.tolist()), len(groups) - 1) for own in told]
+    # The last entry is for records that are withheld.
+    labels = np.array([*label_of, WITHHELD], dtype=np.int32)[rows.class_of]
+    published = [np.array(row, dtype=np.int32) for row in groups if row]
+    return Outcome(labels, published, rows=rows)
+
+
+def told_concepts(table: RecordTable, rows: Release) -> list[Ints]:
+    """The attributes that each row tells, by concept or by the word that its people typed."""
+    records = np.flatnonzero(rows.published)
+    first, _ = group_by(table.form_of[records], rows.class_of[records])
+    offsets, items = take_ragged(table.forms.item_offsets, table.form_of[records[first]])
+    classes = rows.class_of[records[first]][owners(offsets)].astype(np.int64)
+    typed = np.isin(
+        ragged_keys(classes, table.forms.item_words[items]),
+        ragged_keys(owners(rows.term_offsets), rows.terms),
+    )
+    typed &= table.forms.item_kinds[items] == ATTRIBUTE
+    own = ragged_keys(classes[typed], table.forms.item_concepts[items][typed])
+    generalised = ragged_keys(owners(rows.concept_offsets), rows.concepts)
+    keys = distinct(np.concatenate([own, generalised]))
+    return split_ragged(*ragged_from_keys(keys, rows.class_count))
 
 
 def published_by_sets(material: Material, rows: Sequence[Ints | None]) -> Outcome:

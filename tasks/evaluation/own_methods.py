@@ -10,19 +10,17 @@ import numpy as np
 from tasks.core.arrays import group_by
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
-from tasks.core.clustering.problem import clusters_of, clusters_of_labels
-from tasks.core.records import TIME_NONE, Clusters
+from tasks.core.clustering.problem import clusters_of
+from tasks.core.records import Clusters
 from tasks.core.redaction.by_record import replacements
-from tasks.core.rows.classes import classes_of
-from tasks.core.rows.levels import VAGUEST, item_levels
-from tasks.core.rows.problem import row_problem
-from tasks.core.similarity.costs import SetCosts
 from tasks.evaluation.method import (
     Material,
     Method,
     Outcome,
+    chosen_rows,
     published_alike,
     published_by_clusters,
+    published_by_rows,
 )
 
 PAPER: Final = (
@@ -30,28 +28,22 @@ PAPER: Final = (
 )
 
 
-def clusters_by(name: str, material: Material, k: int) -> Clusters:
-    """The clusters that `--method` forms by this name; made once, for later methods use them."""
+def outcome_by(name: str, material: Material, k: int) -> Outcome:
+    """What `--method` publishes by this name; made once, for later methods start from it."""
     key = (name, k)
     if key not in material.known:
-        material.known[key] = _paper(material, k) if name == "paper" else _other(name, material, k)
+        material.known[key] = _outcome(name, material, k)
     return material.known[key]
 
 
-def _other(name: str, material: Material, k: int) -> Clusters:
+def _outcome(name: str, material: Material, k: int) -> Outcome:
     if name == "adaptive":
-        return _adaptive(material, k)
+        return published_by_rows(material, chosen_rows(material, material.levels, k))
+    if name == "paper":
+        return published_by_clusters(material, _paper(material, k), k)
     problem = material.problem(k)
-    return clusters_of(material.table, CLUSTERINGS[name](problem, material.starmap, None), problem)
-
-
-def _adaptive(material: Material, k: int) -> Clusters:
-    """Who stands behind the same row; of its rows only the concepts are compared."""
-    table = material.table
-    levels = item_levels(table, material.taxonomy, vaguest=VAGUEST, fillers=True)
-    problem, unit_of = row_problem(table, levels, k=k, l=1, precision=TIME_NONE)
-    classes = classes_of(problem, material.starmap)[unit_of]
-    return clusters_of_labels(table, classes, SetCosts.of(table.sets, material.distances))
+    labels = CLUSTERINGS[name](problem, material.starmap, None)
+    return published_by_clusters(material, clusters_of(material.table, labels, problem), k)
 
 
 def _paper(material: Material, k: int) -> Clusters:
@@ -60,14 +52,9 @@ def _paper(material: Material, k: int) -> Clusters:
     )
 
 
-def _alike(name: str, material: Material, k: int) -> Outcome:
-    """All records of a cluster publish one set."""
-    return published_by_clusters(material, clusters_by(name, material, k))
-
-
 def _printed(material: Material, k: int) -> Outcome:
     """Lines 14–18: every record of a cluster publishes its own replacements."""
-    table, clusters = material.table, clusters_by("paper", material, k)
+    table, clusters = material.table, _paper(material, k)
     members = np.flatnonzero(clusters.labels >= 0)
     first, unit_of_member = group_by(table.set_of[members], clusters.labels[members])
     sets, labels = table.set_of[members[first]], clusters.labels[members[first]]
@@ -91,15 +78,15 @@ ADAPTIVE: Final = Method(
     "adaptive",
     "ours",
     True,
-    partial(_alike, "adaptive"),
+    partial(outcome_by, "adaptive"),
     "this program's default: tasks/core/rows",
-    "published as `--guarantee strict` does: one set for all records of a cluster",
+    "as `--guarantee strict`, without times; a group is all records told the same of attributes",
 )
 MDAV: Final = Method(
     "mdav",
     "ours",
     True,
-    partial(_alike, "mdav"),
+    partial(outcome_by, "mdav"),
     "J. Domingo-Ferrer, V. Torra: Ordinal, continuous and heterogeneous k-anonymity through "
     "microaggregation, DMKD 11 (2005)",
     "distance: the graded cost; k counts people; centre: the medoid; published as adaptive's",
@@ -108,7 +95,7 @@ VMDAV: Final = Method(
     "vmdav",
     "ours",
     True,
-    partial(_alike, "vmdav"),
+    partial(outcome_by, "vmdav"),
     "A. Solanas, A. Martínez-Ballesté: V-MDAV: a multivariate microaggregation with variable "
     "group size, COMPSTAT 2006",
     "as mdav; γ = 0.2, the authors' value for scattered data",
@@ -117,7 +104,7 @@ STRICT_PAPER: Final = Method(
     "paper",
     "paper",
     True,
-    partial(_alike, "paper"),
+    partial(outcome_by, "paper"),
     PAPER,
     "clusters of fewer than k people are withheld; published as adaptive's, so that it holds k",
 )

@@ -198,6 +198,7 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.core.verification",
         "tasks.core.verification.clauses",
         "tasks.core.verification.evidence",
+        "tasks.core.verification.truth",
         "tasks.core.verification.union",
     }
 

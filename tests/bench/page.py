@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import jinja2
 
+from tests.bench.information_tables import information_tables
 from tests.bench.sizing import measured
 from tests.bench.tables import markdown_table, rendered
 
 HERE: Final = Path(__file__).parent
-FILES: Final = ("results", "batches", "dask", "peers", "pareto", "quality")
+FILES: Final = ("results", "batches", "dask", "peers", "pareto", "quality", "information")
 SCOPES: Final = ("sensitive", "all")
 OURS: Final = "adaptive"
 K: Final = "5"
@@ -31,6 +32,7 @@ def page(found: Found) -> str:
     loader = jinja2.FileSystemLoader(HERE)
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
     figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
+    figures |= information_tables(found["information"])
     functions = {"rendered": rendered, "number": _number, "percent": _percent}
     return words.get_template("page.md.jinja").render(**figures, **functions)
 

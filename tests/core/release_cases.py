@@ -19,6 +19,7 @@ WORDS = {
     "cancer.n.01": "cancer",
     "disease.n.01": "disease",
     "influenza.n.01": "influenza",
+    "lymphoma.n.01": "lymphoma",
     "pneumonia.n.01": "pneumonia",
     "respiratory_disease.n.01": "respiratory disease",
     "treatment.n.01": "treatment",
@@ -27,6 +28,7 @@ PARENTS = {
     "cancer.n.01": "disease.n.01",
     "disease.n.01": "entity.n.01",
     "influenza.n.01": "respiratory_disease.n.01",
+    "lymphoma.n.01": "cancer.n.01",
     "pneumonia.n.01": "respiratory_disease.n.01",
     "respiratory_disease.n.01": "disease.n.01",
     "treatment.n.01": "entity.n.01",
@@ -55,6 +57,7 @@ FORM = {
     "sorted": "the concepts of a row are sorted, each named once",
     "stray": "rows without a cluster publish no concepts",
     "bare": "rows without concepts have no cluster",
+    "fillers": "no row consists of filler words alone",
     "finest": "no time is finer than the hour",
     "identifier": "no query holds a direct identifier",
 }
@@ -64,9 +67,10 @@ PEOPLE = {
     "sets": "every cluster hides at least 2 original sets",
     "shared": "every whole row is shared by at least 3 people",
     "words": "every word is used by at least 3 people",
+    "true": "every concept of a row is true of every record behind it",
 }
 CLAUSES = FORM | PEOPLE
-K_ANONYMOUS = {"bare"} | set(PEOPLE) - {"people"}
+K_ANONYMOUS = {"bare", "fillers"} | set(PEOPLE) - {"people"}
 """Clauses of strict and terms alone."""
 
 

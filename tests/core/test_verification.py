@@ -85,6 +85,32 @@ def swap_concept(case: Case) -> Case:
     return case.with_cell(row, QUERY, "treatment influenza").sorted()
 
 
+def swap_cancer_for(name: str) -> Callable[[Case], Case]:
+    """In the whole cluster, so that only the truth gives it away."""
+
+    def swap(case: Case) -> Case:
+        return case.with_column(CONCEPTS, lambda cell: cell.replace("cancer.n.01", name)).sorted()
+
+    return swap
+
+
+def let_one_person_mention_something_else(case: Case) -> Case:
+    """A sibling of what the row publishes, which stays true of all others."""
+    row = next(number for number, names in enumerate(case.mentions) if "pneumonia.n.01" in names)
+    mentions = list(case.mentions)
+    mentions[row] = ("cancer.n.01", "treatment.n.01")
+    return replace(case, mentions=tuple(mentions))
+
+
+def say_fillers(case: Case) -> Case:
+    """In every row, so that k people share the words; rows with concepts say those."""
+    return case.with_column(QUERY, lambda text: "for the").sorted()
+
+
+def call_a_concept_by_a_filler(case: Case) -> Case:
+    return case.with_column(QUERY, lambda text: text.replace("cancer help", "of")).sorted()
+
+
 def misspell_a_concept(case: Case) -> Case:
     return case.with_column(CONCEPTS, lambda cell: cell.replace("cancer", "canker")).sorted()
 
@@ -186,14 +212,22 @@ def withhold_less_than_nothing(case: Case) -> Case:
 
 
 MUTATIONS: list[tuple[Case, Callable[[Case], Case], set[str]]] = [
-    (STRICT, swap_concept, {"same", "shared"}),
-    (STRICT, misspell_a_concept, {"wordnet"}),
+    (STRICT, swap_concept, {"same", "shared", "true"}),
+    (STRICT, swap_cancer_for("respiratory_disease.n.01"), {"true"}),  # its sibling
+    (STRICT, swap_cancer_for("lymphoma.n.01"), {"true"}),  # its child
+    (STRICT, swap_cancer_for("treatment.n.01"), {"true"}),  # a stranger
+    (STRICT, swap_cancer_for("entity.n.01"), {"true"}),  # says nothing of anybody
+    (STRICT, swap_cancer_for("disease.n.01"), set()),  # its parent
+    (STRICT, let_one_person_mention_something_else, {"true"}),
+    (STRICT, say_fillers, {"fillers"}),
+    (STRICT, call_a_concept_by_a_filler, set()),
+    (STRICT, misspell_a_concept, {"wordnet", "true"}),
     (STRICT, turn_concepts_round, {"sorted"}),
     (STRICT, name_a_concept_twice, {"sorted"}),
-    (STRICT, give_words_alone_a_concept, {"stray"}),
+    (STRICT, give_words_alone_a_concept, {"stray", "true"}),
     (STRICT, add_a_rare_word, {"shared"}),
     (STRICT, put_a_name_back, {"identifier"}),
-    (STRICT, drop_a_row_of_the_file, {"rows", "people", "sets", "shared"}),
+    (STRICT, drop_a_row_of_the_file, {"rows", "people", "sets", "shared", "true"}),
     (STRICT, drop_a_member, {"shared"}),
     (STRICT, add_a_user_column, {"columns", "fields"}),
     (STRICT, rename_a_column, {"columns"}),
@@ -201,21 +235,25 @@ MUTATIONS: list[tuple[Case, Callable[[Case], Case], set[str]]] = [
     (STRICT, swap_two_rows, {"order"}),
     (STRICT, move_a_row_to_another_cluster, {"people", "same", "sets", "shared"}),
     (STRICT, pad_a_cluster_with_words_alone, {"bare"}),
-    (STRICT, duplicate_a_row, {"rows", "people", "sets", "shared"}),
+    (STRICT, duplicate_a_row, {"rows", "people", "sets", "shared", "true"}),
     (STRICT, empty_a_query, {"empty"}),
     (STRICT, let_one_person_fill_a_cluster, {"people", "shared"}),
     (STRICT, let_a_cluster_hide_one_set, {"sets"}),
     (STRICT, lose_a_read_record, {"records"}),
     (STRICT, claim_one_more_published, {"rows"}),
     (STRICT, withhold_less_than_nothing, {"records"}),
+    (TERMS, let_one_person_mention_something_else, {"true"}),
+    (TERMS, say_fillers, {"fillers"}),
+    (PAPER, swap_cancer_for("treatment.n.01"), set()),
+    (PAPER, say_fillers, set()),
     (TERMS, add_a_rare_word, {"words"}),
     (TERMS, put_a_name_back, {"identifier"}),
-    (TERMS, drop_a_row_of_the_file, {"rows", "people", "sets", "words"}),
+    (TERMS, drop_a_row_of_the_file, {"rows", "people", "sets", "words", "true"}),
     (TERMS, add_a_user_column, {"columns", "fields"}),
     (TERMS, restore_a_full_timestamp, {"time", "finest"}),
     (TERMS, refine_a_time_to_the_hour, {"finest"}),
     (TERMS, swap_two_rows, {"order"}),
-    (TERMS, duplicate_a_row, {"rows", "people", "sets", "words"}),
+    (TERMS, duplicate_a_row, {"rows", "people", "sets", "words", "true"}),
     (TERMS, let_a_cluster_hide_one_set, {"sets"}),
     (TERMS, lose_a_read_record, {"records"}),
     (PAPER, put_a_name_back, {"identifier"}),
@@ -282,7 +320,7 @@ def test_a_side_table_of_other_length_proves_nothing_about_people() -> None:
     )
     assert [fault.partition(": ")[2] for fault in found[1:]] == [
         "not proven, because it is not known who stands behind each row"
-    ] * 3
+    ] * 4
     assert "15 queries" in judge(replace(STRICT, mentions=STRICT.mentions[1:]))[0]
 
 

@@ -10,6 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tasks.core.arrays import people_per_label
+from tasks.core.measures.information import truth_of
 from tasks.core.records import RecordTable
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.evaluation.baselines.floors import DROPPING, RANDOM, ROOT, UNTOUCHED, united
@@ -27,7 +29,7 @@ from tasks.evaluation.own_methods import PRINTED_PAPER
 from tests.evaluation.materials import held_by, material_from, published, together
 from tests.helpers.strategies import logs, mini_taxonomy
 
-WITHHOLDING = {"paper", "paper-printed", "drop-rare"}
+WITHHOLDING = {"adaptive", "paper", "paper-printed", "drop-rare", "greedy", "random"}
 
 
 def animals_and_things() -> Taxonomy:
@@ -151,8 +153,19 @@ def assert_proper(method: Method, material: Material, outcome: Outcome, k: int) 
     assert set(labels[labels >= 0].tolist()) == set(range(len(outcome.published)))
     if method.name not in WITHHOLDING:
         assert (labels[material.holding] >= 0).all()
-    if method.clusters or method.name in ("drop-rare", "root"):
+    if method.clusters or method.name in ("drop-rare", "root", "greedy"):
         assert all(people(table, labels, label) >= k for label in range(len(outcome.published)))
+    if method.clusters or method.name == "greedy":
+        assert_true_rows(material, outcome, k)
+
+
+def assert_true_rows(material: Material, outcome: Outcome, k: int) -> None:
+    """Whoever forms clusters publishes rows of k people, of which every concept is true."""
+    table, rows = material.table, outcome.rows
+    assert rows is not None
+    assert (people_per_label(rows.class_of, table.users, rows.class_count) >= k).all()
+    assert (np.diff(rows.term_offsets) > 0).all()
+    assert truth_of(table, rows, material.taxonomy).rows_true == 1.0
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

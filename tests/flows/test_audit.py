@@ -6,6 +6,7 @@ import csv
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import pytest
 from flows.inbox import main as inbox
 from flows.run import main as run
 from flows.verify import main as verify
+from tasks.adapters.wordnet import WordNet, open_reader
 from tests.helpers.stores import prepared_store
 
 K = 4
@@ -91,6 +93,30 @@ def assert_rows_are_shared(lines: Iterable[Line], release: list[list[str]]) -> N
     assert min(map(len, people.values())) >= K
 
 
+def concepts_of(query: str, reader: Any) -> set[str]:
+    """All that NLTK's WordNet finds in a query: every sense of every phrase, and what is above."""
+    words = query.split()
+    spans = [(start, end) for end in range(len(words) + 1) for start in range(end)]
+    found = [s for start, end in spans for s in reader.synsets("_".join(words[start:end]))]
+    above = [s.closure(lambda x: x.hypernyms() + x.instance_hypernyms()) for s in found]
+    return {s.name() for s in (*found, *chain.from_iterable(above))} - {"entity.n.01"}
+
+
+def assert_rows_are_true(
+    lines: Iterable[Line], raw: dict[int, list[str]], release: list[list[str]], reader: Any
+) -> None:
+    """What a row publishes stands in the query as typed; words, too, in strict."""
+    judged = 0
+    for line in lines:
+        if line.release_row is not None:
+            query, concepts = release[line.release_row - 1][:2]
+            names, typed = set(filter(None, concepts.split(";"))), raw[line.row][1]
+            assert names <= concepts_of(typed, reader)
+            assert concepts or set(query.split()) <= set(typed.split())
+            judged += len(names)
+    assert judged > 100
+
+
 def assert_the_rest_has_a_reason(lines: Iterable[Line]) -> None:
     for line in lines:
         assert (line.release_row is None) == bool(line.reason)
@@ -103,7 +129,7 @@ def private(tmp_path: Path, store: Path) -> Path:
 
 @pytest.mark.parametrize("guarantee", ["strict", "paper"])
 def test_every_row_read_is_told_once_and_truly(
-    guarantee: str, tmp_path: Path, private: Path
+    guarantee: str, tmp_path: Path, private: Path, store: Path, wordnet: WordNet
 ) -> None:
     """Two files of the same content are two files."""
     one = write_log(tmp_path / "one.tsv", seed=1)
@@ -111,6 +137,7 @@ def test_every_row_read_is_told_once_and_truly(
     two.write_bytes(one.read_bytes())
     out, audit, where = tmp_path / "out", tmp_path / "audit.parquet", ["--store", str(private)]
     options = ["--bare", "--quiet", "--k", str(K), "--guarantee", guarantee, "--out", str(out)]
+    options += ["--method", "paper"] if guarantee == "paper" else []
     assert run([str(one), str(two), *options, *where]) == 0
     assert verify([str(out), *where, "--audit", str(audit)]) == 0
     lines, raw = read_audit(audit), raw_rows(one)
@@ -120,7 +147,12 @@ def test_every_row_read_is_told_once_and_truly(
     assert_people_are_those_of_the_log(lines, raw)
     assert_the_rest_has_a_reason(lines)
     if guarantee == "strict":
-        assert_rows_are_shared(lines, read_tsv(out / "release.tsv"))
+        release, reader = (
+            read_tsv(out / "release.tsv"),
+            open_reader(store / "wordnet" / wordnet.version),
+        )
+        assert_rows_are_shared(lines, release)
+        assert_rows_are_true(lines, raw, release, reader)
 
 
 @pytest.mark.parametrize("edition", ["append", "new"])

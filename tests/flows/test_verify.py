@@ -94,7 +94,7 @@ def test_an_honest_release_is_proven_clause_by_clause(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "proven  release.tsv: the file in this folder is the one that was released"
     assert f"proven  release.tsv: {CLAUSES['shared']}" in lines
-    assert lines[-1] == "verified: all 20 clauses hold"
+    assert lines[-1] == "verified: all 22 clauses hold"
 
 
 def test_a_release_moved_elsewhere_is_still_proven(
@@ -198,6 +198,27 @@ def test_paper_says_what_it_does_not_promise(
     assert "note    truth is not promised under guarantee paper" in capsys.readouterr().out
     assert run(tmp_path / "strict", vault) == 0
     assert "note" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("other", ["respiratory_disease.n.01", "lymphoma.n.01", "treatment.n.01"])
+def test_an_untrue_concept_in_an_edition_is_caught(
+    other: str, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sibling, a child or a stranger in the whole cluster, released as such."""
+    edition = tmp_path / "edition-0001"
+    edition.mkdir()
+    publish(vault, edition / "release-0001")
+    again = replace(STRICT, users=tuple(user + 100 for user in STRICT.users))
+    renamed = again.with_column(2, lambda time: time.replace("-03", "-04", 1)).sorted()
+    publish(vault, edition / "release-0002", renamed)
+    assert run(edition, vault) == 0
+    says = f"proven  each of 2 releases, and all together: {CLAUSES['true']}"
+    assert says in capsys.readouterr().out.splitlines()
+    untrue = renamed.with_column(1, lambda cell: cell.replace("cancer.n.01", other))
+    publish(vault, edition / "release-0002", untrue.with_column(3, lambda n: n.replace("2", "3")))
+    assert run(edition, vault, "--json") == 5
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault.startswith(f"release 2: {CLAUSES['true']}: broken by 4 rows")
 
 
 def test_concepts_numbered_by_another_wordnet_are_not_judged(
@@ -309,7 +330,14 @@ def test_the_command_proves_and_refutes_with_the_real_wordnet_and_recognisers(
         '{"verified": true, "faults": []}\n',
         "",
     )
-    path.write_text(path.read_text().replace("weather", "weather 212-555-0187"))
+    assert "is true of every record" in command(str(folder), "--store", str(vault)).stdout
+    released = path.read_text()
+    for other in ("sarcoma.n.01", "lymphoma.n.01", "treatment.n.01"):  # sibling, child, stranger
+        path.write_text(released.replace("cancer.n.01", other))
+        refuted = command(str(folder), "--store", str(vault))
+        assert refuted.returncode == 5
+        assert f"{CLAUSES['true']}: broken by 4 rows (1, 2, 3, ...)" in refuted.stdout
+    path.write_text(released.replace("weather", "weather 212-555-0187"))
     refuted = command(str(folder), "--store", str(vault))
     assert refuted.returncode == 5
     assert CLAUSES["identifier"] in refuted.stdout

@@ -198,8 +198,9 @@ def _whole_queries(problem: RowProblem) -> _Support:
         ],
         dtype=np.int64,
     )
-    bits = problem.told_by_group[long] + np.bincount(owner, told, minlength=len(long))
-    kept = problem.enough(sets, long)[sets] if len(sets) else np.zeros(0, np.bool_)
+    told = sums_by(owner, told, len(long))
+    bits = problem.told_by_group[long] + told
+    kept = problem.enough(sets, long)[sets] & (told > 0)
     _, sets = _numbered(sets[kept])
     return _Support(sets, long[kept], bits[kept], int(sets.max(initial=-1)) + 1)
 

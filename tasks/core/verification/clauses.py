@@ -36,6 +36,7 @@ from tasks.core.verification.evidence import (
     spread,
 )
 from tasks.core.verification.evidence import Promise as Promise
+from tasks.core.verification.truth import rows_told_falsely
 
 GUARANTEES: Final = ("strict", "terms", "paper")
 K_ANONYMOUS: Final = ("strict", "terms")
@@ -54,6 +55,7 @@ FINEST_TIMES: Final = {
 """How much of a time may be told, by what is promised."""
 
 CLUSTER_FORM: Final = re.compile("|[1-9][0-9]*")
+TRUE: Final = "every concept of a row is true of every record behind it"
 NO_TIMES: Final = "no row tells a time"
 UNTRUE: Final = "truth is not promised under guarantee paper"
 UNMATCHED: Final = "not proven, because it is not known who stands behind each row"
@@ -214,6 +216,19 @@ def _bare_clusters(evidence: Evidence) -> str | None:
     return in_classes(evidence, bare)
 
 
+def _fillers_alone(evidence: Evidence) -> str | None:
+    """A concept says something, by whatever word it is called."""
+    says_nothing = evidence.knowledge.stop_words.issuperset
+    return in_classes(
+        evidence,
+        (not row[CONCEPTS] and says_nothing(row[QUERY].split(" ")) for row in evidence.classes),
+    )
+
+
+def _untrue_concepts(evidence: Evidence) -> str | None:
+    return in_rows(evidence, rows_told_falsely(evidence))
+
+
 def _phrases(evidence: Evidence) -> dict[str, list[str]]:
     """The words of the concepts of each cell, longest first, with a blank on either side."""
     return {
@@ -299,6 +314,7 @@ CLAUSES: Final = (
     Clause("the concepts of a row are sorted, each named once", _disordered_concepts),
     Clause("rows without a cluster publish no concepts", _stray_concepts),
     Clause("rows without concepts have no cluster", _bare_clusters, K_ANONYMOUS),
+    Clause("no row consists of filler words alone", _fillers_alone, K_ANONYMOUS),
     Clause("{time}", _fine_times),
     Clause("no query holds a direct identifier", _identifiers),
     Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True, True),
@@ -312,5 +328,6 @@ CLAUSES: Final = (
         "every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True, True
     ),
     Clause("every word is used by at least {k} people", _rare_words, ("terms",), True, True),
+    Clause(TRUE, _untrue_concepts, K_ANONYMOUS, True),
 )
 """All that is promised, in the order in which it is judged and reported."""

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from tasks.core.arrays import people_per_label, split_ragged
-from tasks.core.records import Clusters, Ints
+from tasks.core.records import TIME_NONE, Clusters, Ints, Release
+from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.told import release_of
 from tasks.evaluation.method import (
     WITHHELD,
     Material,
     Method,
     Outcome,
-    published_by_clusters,
+    common_concepts,
     published_by_sets,
 )
-from tasks.evaluation.own_methods import clusters_by
+from tasks.evaluation.own_methods import outcome_by
 
 SEED: Final = 6
 
 
 def _random(material: Material, k: int) -> Outcome:
-    """The records of adaptive's clusters trade places at random."""
-    table, clusters = material.table, clusters_by("adaptive", material, k)
-    members = np.flatnonzero(clusters.labels >= 0)
+    """The records of adaptive's groups trade places at random."""
+    table, adaptive = material.table, outcome_by("adaptive", material, k)
+    members = np.flatnonzero(adaptive.labels >= 0)
     labels = np.full(len(table), WITHHELD, dtype=np.int32)
-    labels[members] = np.random.default_rng(SEED).permutation(clusters.labels[members])
-    labels = united(labels, table.users, clusters.count, k)
+    labels[members] = np.random.default_rng(SEED).permutation(adaptive.labels[members])
+    labels = united(labels, table.users, len(adaptive.published), k)
     none = np.full(labels.max(initial=-1) + 1, -1, dtype=np.int32)
-    outcome = published_by_clusters(material, Clusters(labels, labels < 0, none))
-    return replace(outcome, centroids=None)
+    published = common_concepts(material, Clusters(labels, labels < 0, none))
+    return Outcome(labels, published, rows=_one_row_each(material, labels, k))
+
+
+def _one_row_each(material: Material, labels: Ints, k: int) -> Release:
+    """All records of a group publish what they have in common, if that is anything."""
+    table, levels = material.table, item_levels(material.table, material.taxonomy, vaguest=VAGUEST)
+    tell = partial(release_of, table, k=k, precision=TIME_NONE, senses=material.senses)
+    told = tell(labels.astype(np.int64), levels)
+    speaking = np.append(np.diff(told.term_offsets) > 0, False)
+    numbers = np.where(speaking, np.cumsum(speaking) - 1, -1)
+    return tell(numbers[labels], levels)
 
 
 def united(labels: Ints, users: Ints, count: int, k: int) -> Ints:

@@ -14,17 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.arrays import ragged_of
-from tasks.core.records import (
-    NO_TIME,
-    TIME_NONE,
-    Ints,
-    RecordTable,
-    Release,
-    too_few_unless_published,
-)
-from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.records import Ints, RecordTable, Release
+from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
 from tasks.core.taxonomy import Taxonomy
+from tasks.evaluation.method import Material, Method, Outcome, published_by_rows, without_times
 
 LARGEST: Final = 3
 """Things that a row tells at most."""
@@ -34,6 +27,11 @@ Item = list[int]
 """The nodes of an item's levels."""
 Supporters = dict[Row, list[int]]
 """The forms that support each row."""
+
+
+def _greedily(material: Material, k: int) -> Outcome:
+    rows = greedy_rows(material.table, material.taxonomy, k, vaguest=VAGUEST)
+    return published_by_rows(material, rows)
 
 
 def greedy_rows(table: RecordTable, taxonomy: Taxonomy, k: int, *, vaguest: float) -> Release:
@@ -143,22 +141,19 @@ def _taken(
 
 
 def release_of_rows(rows: Sequence[Row], class_of: Ints, words: int) -> Release:
-    """Words and concepts of each row, no times; rows of the same concepts are one cluster."""
+    """Words and concepts of each row; rows of the same concepts are one cluster."""
     terms = [[node if node < words else words - 1 - node for node in row] for row in rows]
     concepts = [tuple(node - words for node in row if node >= words) for row in rows]
     numbers: dict[Row, int] = {(): -1}
-    for own in concepts:
-        numbers.setdefault(own, len(numbers) - 1)
-    term_offsets, term_values = ragged_of(terms)
-    concept_offsets, concept_values = ragged_of(concepts)
-    return Release(
-        class_of=class_of,
-        term_offsets=term_offsets,
-        terms=term_values,
-        concept_offsets=concept_offsets,
-        concepts=concept_values,
-        times=np.full(len(rows), NO_TIME, dtype=np.int64),
-        precisions=np.full(len(rows), TIME_NONE, dtype=np.int32),
-        clusters=np.array([numbers[own] for own in concepts], dtype=np.int32),
-        reasons=too_few_unless_published(class_of),
-    )
+    clusters = [numbers.setdefault(own, len(numbers) - 1) for own in concepts]
+    return without_times(class_of, terms, concepts, clusters)
+
+
+GREEDY: Final = Method(
+    "greedy",
+    "floor",
+    False,
+    _greedily,
+    "rows of up to three things that k people share, the most informative first: a greedy search",
+    "it never moves anybody again; words and concepts as `--guarantee strict` tells them, no times",
+)

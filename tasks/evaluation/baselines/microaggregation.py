@@ -40,7 +40,7 @@ def _syntactic(material: Material, k: int) -> Outcome:
     # Blocks of large logs are still cut along the taxonomy, by the paths of the concepts.
     paths = problem.paths[material.distances.classes]
     labels: Ints = mdav_labels(replace(problem, costs=spelt, paths=paths), material.starmap)
-    return published_by_clusters(material, clusters_of(material.table, labels, problem))
+    return published_by_clusters(material, clusters_of(material.table, labels, problem), k)
 
 
 @lru_cache(maxsize=1)
@@ -73,7 +73,7 @@ def _semantic(material: Material, k: int) -> Outcome:
     blocks = cut_into_blocks(problem) if problem.solvable else []
     sources = [_Given(shares[_compared(problem, block)], matrix) for block in blocks]
     labels = in_blocks(problem, _cluster_block, material.starmap, sources)
-    return published_by_clusters(material, clusters_of(material.table, labels, problem))
+    return published_by_clusters(material, clusters_of(material.table, labels, problem), k)
 
 
 def _compared(problem: Problem, block: Longs) -> Longs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations, pairwise, permutations
+from itertools import chain, combinations, permutations
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,23 +10,17 @@ from hypothesis import strategies as st
 
 from tasks.core.arrays import people_per_label
 from tasks.core.records import RecordTable
-from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.rows.levels import item_levels
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.evaluation.baselines.greedy_rows import LARGEST, Row, greedy_rows
 from tests.helpers.random_logs import table_of, tables
+from tests.oracles.best_rows import Items, items_of_forms
 from tests.oracles.redaction import rows_of
 
 VAGUEST = 0.2
 
 
-def levels_by_form(levels: ItemLevels) -> list[list[dict[int, float]]]:
-    """The levels of each item of each form: what a node tells."""
-    pairs = list(zip(levels.nodes.tolist(), levels.bits.tolist(), strict=True))
-    items = [dict(pairs[start:end]) for start, end in pairwise(levels.level_offsets.tolist())]
-    return [items[start:end] for start, end in pairwise(levels.item_offsets.tolist())]
-
-
-def supports(items: list[dict[int, float]], row: Row) -> bool:
+def supports(items: Items, row: Row) -> bool:
     """Whether different items have the row's nodes among their levels."""
     return any(
         all(node in item for node, item in zip(row, chosen, strict=True))
@@ -36,7 +30,7 @@ def supports(items: list[dict[int, float]], row: Row) -> bool:
 
 def by_definition(table: RecordTable, taxonomy: Taxonomy, k: int) -> dict[Row, list[int]]:
     """The records of each row, trying all sets of up to three nodes."""
-    forms = levels_by_form(item_levels(table, taxonomy, vaguest=VAGUEST))
+    forms = items_of_forms(item_levels(table, taxonomy, vaguest=VAGUEST))
     bits: dict[int, float] = {}
     for node, told in (pair for items in forms for item in items for pair in item.items()):
         bits[node] = max(told, bits.get(node, 0.0))
