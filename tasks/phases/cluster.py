@@ -77,10 +77,15 @@ def cluster_records(job: Job, table: RecordTable, comparison: Comparison) -> Clu
     return Clustering(np.zeros(0, dtype=np.int64), _clusters(job, table, comparison))
 
 
-def _classes(job: Job, table: RecordTable, comparison: Comparison) -> Longs:
-    """Rows that tell the most, within clusters of sets if the method forms them."""
+def _classes(job: Job, table: RecordTable, comparison: Comparison, *, words: bool = True) -> Longs:
+    """Rows that tell the most, within clusters of sets if the method forms them.
+
+    Args:
+        words: whether rows tell words, too, or attributes alone.
+    """
     settings = job.settings
     levels = item_levels(table, wordnet(settings.store).taxonomy, vaguest=VAGUEST, fillers=True)
+    levels = levels if words else levels.of_attributes()
     groups = None
     if settings.method != "adaptive":
         groups = groups_of(table, _clusters(job, table, comparison).labels, levels)
@@ -102,7 +107,7 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     """Clusters of attribute sets, each of at least k people, with their centroids."""
     settings = job.settings
     if settings.method == "adaptive":
-        classes = _classes(job, table, comparison)
+        classes = _classes(job, table, comparison, words=False)
         costs = SetCosts.of(table.sets, comparison.distances)
         return clusters_of_labels(table, classes, costs)
     if comparison.set_pairs is not None:

@@ -25,11 +25,11 @@ from tasks.synthetic.vocabulary import PHRASES, TABLES, TAIL, Tail, entries, lin
 MOST_WORDS: Final = 2500
 """Of each list the most used."""
 
-RARE: Final = 27.0
+RARE: Final = 25.0
 """Bits of a word that weighs 1; words rarer than that are left out."""
 COMMON: Final = 13.0
 """Words more common than that weigh no more: a sense that is seldom meant may be a common word."""
-DAMPING: Final = 0.1
+DAMPING: Final = 0.09
 """What a bit less adds to the weight's logarithm: at 1 words would be typed as often as they are
 written, but people search for the rare."""
 BITS_OF_A_JOINT: Final = 6.0

@@ -46,7 +46,7 @@ MOST_ACTIVE: Final = 200
 """How many times as active as the least active person the most active may be."""
 
 CLICKED: Final = 0.45
-MISSPELT: Final = 0.04
+MISSPELT: Final = 0.06
 KNOWN_HOME: Final = 0.45
 SAME_AGAIN: Final = 0.1
 """The next row of a session is the same query: another result was clicked."""

@@ -19,7 +19,7 @@ from tasks.settings import Settings
 from tests.helpers.executors import each_executor
 from tests.helpers.releases import job_of
 
-SMALL_BLOCKS = PartSizes(sets_per_block=60)
+SMALL_BLOCKS = PartSizes(sets_per_block=60, units_per_part=500)
 
 
 @pytest.mark.parametrize("method", ["adaptive", "mdav", "vmdav"])

@@ -64,7 +64,7 @@ def test_blocks_are_compared_here_or_left_to_other_machines(
 ) -> None:
     """Either way as many pairs are counted, and of each block the same costs are found."""
     sizes = PartSizes(sets_per_block=60)
-    settings = Settings(store=str(new_store()), workers=1)
+    settings = Settings(store=str(new_store()), workers=1, method="mdav")
     here, there = job_of(settings, sizes=sizes), elsewhere(tmp_path, Here())
     table = analyse(here, read(here)).value
     first, again = compare_records(here, table), compare_records(here, table)
@@ -88,8 +88,17 @@ def test_blocks_of_another_size_are_another_comparison(store: Path) -> None:
     assert len(found) == 2
 
 
+def test_adaptive_compares_concepts_alone(store: Path) -> None:
+    job = job_of(Settings(store=str(store), workers=1))
+    found = compare_records(job, analyse(job, read(job)).value)
+    assert found.blocks is None
+    assert found.set_pairs is None
+    assert found.attributes.total > 0
+    assert found.records == PairCounts(0, 0)
+
+
 def test_pairs_of_a_known_comparison_count_as_reused(new_store: Callable[[], Path]) -> None:
-    settings = Settings(store=str(new_store()), workers=1)
+    settings = Settings(store=str(new_store()), workers=1, method="mdav")
     job = job_of(settings)
     table = analyse(job, read(job))
     first = compare(job, table)

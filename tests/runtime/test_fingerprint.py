@@ -157,7 +157,7 @@ def test_the_distances_of_records_discard_no_analysis(checkout: Path, name: str)
 
 
 def test_a_method_of_clustering_discards_clusters_alone(checkout: Path) -> None:
-    changed = changed_by(checkout, "core/clustering/adaptive.py")
+    changed = changed_by(checkout, "core/rows/search.py")
     assert "cluster" in changed
     assert not changed & {"read", "analyse", "compare"}
 
@@ -276,8 +276,8 @@ def fingerprints(monkeypatch: pytest.MonkeyPatch, job: Job) -> Callable[[Path], 
         ("adapters/detection/pipeline.py", "analyse"),
         ("adapters/detection/data/words.toml", "analyse"),
         ("core/similarity/pairs.py", "compare"),
-        ("core/clustering/adaptive.py", "cluster"),
-        ("core/redaction/sharing.py", "redact"),
+        ("core/rows/search.py", "cluster"),
+        ("core/redaction/by_record.py", "redact"),
     ],
 )
 def test_what_changes_a_phase_changes_all_after_it(

@@ -253,7 +253,7 @@ def test_the_same_bytes_with_other_machines(new_store: Callable[[], Path], tmp_p
     )
     engine, sizes = Here(), PartSizes(units_per_part=100)
     executor = RemoteExecutor(SharedFiles(shared.shared), engine, 1, ready_seconds=0)
-    assert bytes_of(shared, sizes, executor) == bytes_of(plain, PartSizes())
+    assert bytes_of(shared, sizes, executor) == bytes_of(plain, sizes)
     assert {name_of(read_rows_of_part), name_of(classes_of_part)} < set(engine.functions)
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import sums_by, take_ragged
+from tasks.core.arrays import group_by, sums_by, take_ragged
 from tasks.core.records import Flags, Floats, Ints, Longs, freeze
 from tasks.core.rows.problem import WORTH, RowProblem
 
 MOST_LEVELS = 3
+SEED = 15
 MOST_NODES = 24
 """Levels of a query that take part, the most informative: a bound for very long queries."""
 
@@ -86,7 +87,7 @@ class _Levels:
 
 
 def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
-    """A coarser level is left out if no more units share it than a finer one of the same item."""
+    """A coarser level is left out if just those share it who share a finer one of its item."""
     levels = problem.levels
     items = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
     forms = np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets))[items]
@@ -96,8 +97,7 @@ def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
     bits = levels.bits
     kept = problem.enough(nodes, forms)[nodes] & (problem.may_tell(items))
     items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
-    support = np.bincount(nodes, problem.units_of_form[forms]).astype(np.int64)
-    kept = _finer_have_less(items, support[nodes] if len(nodes) else nodes)
+    kept = _finest_of_the_same(items, forms, nodes)
     items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
     order = np.lexsort((items, nodes, forms))
     items, forms, nodes, bits = items[order], forms[order], nodes[order], bits[order]
@@ -110,13 +110,17 @@ def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
     return _Levels(forms, items[kept], nodes[kept], bits[kept], offsets)
 
 
-def _finer_have_less(items: Longs, support: Longs) -> Flags:
-    """Levels that more units share than any finer one of their item; finest first within items."""
-    height = int(support.max(initial=0)) + 1
-    keys = items * height + support
-    before = np.maximum.accumulate(keys)
-    kept = np.ones(len(items), dtype=np.bool_)
-    kept[1:] = (items[1:] != items[:-1]) | (keys[1:] > before[:-1])
+def _finest_of_the_same(items: Longs, forms: Longs, nodes: Longs) -> Flags:
+    """The finest of those levels of an item that the same forms have; finest first within items.
+
+    Equal counts would not do: of two parents of a concept neither is above the other. Forms are
+    told apart by the sum of a lot that each has drawn.
+    """
+    lots = np.random.default_rng(SEED).integers(2**63, size=int(forms.max(initial=-1)) + 1)
+    sums = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(sums, nodes, lots[forms])
+    kept = np.zeros(len(items), dtype=np.bool_)
+    kept[group_by(items, sums[nodes])[0]] = True
     return kept
 
 
@@ -181,7 +185,7 @@ def _whole_queries(problem: RowProblem) -> _Support:
     told = np.where(problem.may_tell(items), levels.item_bits[items], 0.0)
     owner = np.repeat(np.arange(len(long)), np.diff(offsets))
     content = words[np.lexsort((words, owner))]
-    keys: dict[tuple[bytes, bytes], int] = {}
+    keys: dict[bytes, int] = {}
     bounds = offsets.tolist()
     sets = np.array(
         [
@@ -194,8 +198,9 @@ def _whole_queries(problem: RowProblem) -> _Support:
         ],
         dtype=np.int64,
     )
-    bits = problem.told_by_group[long] + np.bincount(owner, told, minlength=len(long))
-    kept = problem.enough(sets, long)[sets] if len(sets) else np.zeros(0, np.bool_)
+    told = sums_by(owner, told, len(long))
+    bits = problem.told_by_group[long] + told
+    kept = problem.enough(sets, long)[sets] & (told > 0)
     _, sets = _numbered(sets[kept])
     return _Support(sets, long[kept], bits[kept], int(sets.max(initial=-1)) + 1)
 

@@ -12,7 +12,7 @@ the taxonomy (Taxonomy.information). An item holds what its finest level tells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -57,6 +57,10 @@ class ItemLevels:
     def __len__(self) -> int:
         """Forms."""
         return len(self.item_offsets) - 1
+
+    def of_attributes(self) -> ItemLevels:
+        """The same, but plain words hold nothing."""
+        return replace(self, item_bits=np.where(self.item_concepts >= 0, self.item_bits, 0.0))
 
 
 def item_levels(

@@ -66,7 +66,6 @@ class RowSearch:
         self.bits = [0.0] * len(problem)
         self._members: defaultdict[int, set[int]] = defaultdict(set)
         self._people: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        self._held_sets: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
     @property
     def total(self) -> float:

@@ -81,9 +81,9 @@ def test_diversity_counts_sets_and_their_entropy(flat: Taxonomy) -> None:
 
 def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
     table = table_of(flat, [(0, [1], ["best"], 0), (1, [2], [], 0), (2, [], ["near"], 0)])
-    best, near = (table.words.tolist().index(word) for word in ("best", "near"))
+    best, near, own = (table.words.tolist().index(word) for word in ("best", "near", "word1"))
     # In canonical order: the row of a word alone, then the sets 1 and 2.
-    published = {0: [near], 1: [best, -1 - 1], 2: [-1 - 3]}
+    published = {0: [near], 1: [best, own], 2: [-1 - 3]}
     none = np.zeros(0, dtype=np.int32)
     release = publish_each(
         table, unclustered(table), form_by_form(lambda form, label: (published[form], none))

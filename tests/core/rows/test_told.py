@@ -202,6 +202,14 @@ def test_one_item_is_told_once(taxonomy: Taxonomy) -> None:
     assert told_together(taxonomy, table) == (["word2"], [])
 
 
+def test_every_record_has_a_say_in_the_order(taxonomy: Taxonomy) -> None:
+    most: list[tuple[int, list[int], list[str], int]] = [
+        (user, [], ["cheap", "best"], 0) for user in range(3)
+    ]
+    table = table_of(taxonomy, [*most, (3, [], ["best", "cheap"], 0)])
+    assert told_together(taxonomy, table) == (["cheap", "best"], [])
+
+
 def test_a_sense_is_told_only_where_all_mean_it(taxonomy: Taxonomy) -> None:
     rows: list[tuple[int, list[int], list[str], int]] = [
         (0, [2], ["best"], 0),
