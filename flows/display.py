@@ -170,8 +170,8 @@ def comparison_table(found: dict[str, Any]) -> Table:
     )
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True)
-    heads = ("groups", "fewest\npeople", "information\nkept", "rows\npublished", "false\nconcepts")
-    for name in (*heads, "loss", "mean\nrisk", "records\n< 0.45"):
+    heads = ("fewest\npeople", "bits\nkept", "rows\nout", "false")
+    for name in (*heads, "loss", "mean\nrisk", "< 0.45"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("on the\nfront", no_wrap=True)
     front = found["fronts"]["mean"][k]["front"]
@@ -182,7 +182,6 @@ def comparison_table(found: dict[str, Any]) -> Table:
 
 def _method_cells(cell: dict[str, Any]) -> list[str]:
     return [
-        f"{cell['groups']:,}",
         f"{cell['least_people']:,}",
         f"{cell['information_kept']:.1f} %",
         f"{100 * cell['rows_published']:.1f} %",

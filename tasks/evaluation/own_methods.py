@@ -89,7 +89,7 @@ MDAV: Final = Method(
     partial(outcome_by, "mdav"),
     "J. Domingo-Ferrer, V. Torra: Ordinal, continuous and heterogeneous k-anonymity through "
     "microaggregation, DMKD 11 (2005)",
-    "distance: the graded cost; k counts people; centre: the medoid; published as adaptive's",
+    "distance: the graded cost; k counts people; centre: the medoid; rows chosen within clusters",
 )
 VMDAV: Final = Method(
     "vmdav",
@@ -106,7 +106,7 @@ STRICT_PAPER: Final = Method(
     True,
     partial(outcome_by, "paper"),
     PAPER,
-    "clusters of fewer than k people are withheld; published as adaptive's, so that it holds k",
+    "rows are chosen within its clusters, so that it holds k; those of fewer tell words alone",
 )
 PRINTED_PAPER: Final = Method(
     "paper-printed",

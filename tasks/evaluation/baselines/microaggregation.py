@@ -62,7 +62,7 @@ SYNTACTIC: Final = Method(
     "Theirs are whole users, here the units are records, as for every method (and as in the "
     "paper's comparison). A record's strings are the words of its attributes; two records are at "
     "the sum of every string's normalised edit distance to the nearest of the other. Clicks and "
-    "times are left out. MDAV with k people; published as adaptive's, which is kinder than one "
+    "times are left out. MDAV with k people; rows are chosen within clusters, kinder than one "
     "member's query. Written from the abstract and the paper's account of it.",
 )
 
@@ -148,6 +148,6 @@ SEMANTIC: Final = Method(
     "via semantic microaggregation, Information Sciences 242 (2013)",
     "WordNet and Eq. 1 in place of the Open Directory; records in place of whole users. Two "
     "records are at the mean distance of every attribute to the nearest of the other, counted as "
-    "often as it recurs, both ways. MDAV with k people; published as adaptive's, which is kinder "
+    "often as it recurs, both ways. MDAV with k people; rows are chosen within clusters, kinder "
     "than their centroid. Written from the abstract and the paper's account of it.",
 )
