@@ -1,4 +1,4 @@
-"""Redaction row by row, slowly: what the fast one must publish, in the same order."""
+"""Releases row by row, to be compared and to be made."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Ragged, ragged_of, split_ragged
-from tasks.core.records import (
-    Ints,
-    Release,
-)
-
-NO_CLUSTER = -1
-
-
-class TimedClass(NamedTuple):
-    """Records that publish the same time."""
-
-    time: int
-    precision: int
-    records: list[int]
+from tasks.core.records import Ints, Release
 
 
 class Row(NamedTuple):

@@ -189,17 +189,15 @@ def _whole_queries(problem: RowProblem) -> _Support:
     levels = problem.levels
     long = np.flatnonzero(np.diff(levels.item_offsets) > MOST_LEVELS)
     offsets, items = take_ragged(levels.item_offsets, long)
+    # Items of a form stand by word.
     words = levels.item_words[items].astype(np.int64)
     told = np.where(problem.may_tell(items), levels.item_bits[items], 0.0)
     owner = np.repeat(np.arange(len(long)), np.diff(offsets))
-    content = words[np.lexsort((words, owner))]
     keys: dict[bytes, int] = {}
     bounds = offsets.tolist()
     sets = np.array(
         [
-            keys.setdefault(
-                group.to_bytes(8, "big", signed=True) + content[a:b].tobytes(), len(keys)
-            )
+            keys.setdefault(group.to_bytes(8, "big", signed=True) + words[a:b].tobytes(), len(keys))
             for group, a, b in zip(
                 problem.groups[long].tolist(), bounds[:-1], bounds[1:], strict=True
             )

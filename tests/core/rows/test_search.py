@@ -72,6 +72,25 @@ def test_every_row_in_use_holds_k_people_and_l_sets(log: Log, k: int, l: int) ->
         assert -1 in sets or len(sets) >= l
 
 
+@pytest.mark.parametrize("l", [2, 3])
+def test_rows_of_attributes_hold_l_sets_in_larger_logs(l: int) -> None:  # noqa: E741
+    """Where one set would do, k people who share it stand together: it would be told of them."""
+    taxonomy = small_tree()
+    short = 0
+    for seed in range(10):
+        log = taxonomy, small_log(taxonomy, seed)
+        for own in (1, l):
+            problem = problem_of(log, 2, own)
+            rows = choose_rows(problem, candidates_of(problem))
+            held = [
+                set(problem.sets[rows == row].tolist()) for row in set(rows.tolist()) - {NOWHERE}
+            ]
+            few = sum(-1 not in sets and len(sets) < l for sets in held)
+            assert own == 1 or few == 0
+            short += few
+    assert short > 0
+
+
 @settings(max_examples=60)
 @given(LOGS, PEOPLE, st.integers(1, 2))
 def test_no_step_tells_less_than_before(log: Log, k: int, l: int) -> None:  # noqa: E741

@@ -1,0 +1,182 @@
+"""Classes of a log in parts: the same whoever finds them, k people in each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.records import TIME_MONTH, Floats, Longs
+from tasks.core.rows.candidates import best_shared_nodes
+from tasks.core.rows.classes import (
+    classes_of,
+    classes_of_part,
+    cut_into_parts,
+    numbered_by_first,
+    part_of,
+)
+from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.rows.problem import RowProblem, groups_of, row_problem
+from tasks.core.rows.search import NOWHERE
+from tests.core.rows.materials import VAGUEST, Log, hard_logs
+from tests.core.rows.test_search import small_log, small_tree
+from tests.helpers.executors import each_executor, through_bytes
+
+LOGS = hard_logs(least=1, most=40, users=9)
+SIZES = st.integers(1, 30)
+
+
+def problem_of(log: Log, k: int, *, grouped: bool = False) -> RowProblem:
+    taxonomy, table = log
+    levels = item_levels(table, taxonomy, vaguest=VAGUEST, fillers=True)
+    labels = np.where(table.set_of >= 0, table.set_of % 2, -1).astype(np.int32)
+    groups = groups_of(table, labels, levels) if grouped else None
+    return row_problem(table, levels, k=k, l=1, precision=TIME_MONTH, groups=groups)[0]
+
+
+@pytest.fixture(scope="module")
+def problem() -> RowProblem:
+    """Units of many parts."""
+    taxonomy = small_tree()
+    return problem_of((taxonomy, small_log(taxonomy, 3)), 3)
+
+
+@settings(max_examples=60)
+@given(LOGS, st.integers(2, 4), SIZES, st.booleans())
+def test_every_class_holds_k_people_in_however_many_parts(
+    log: Log, k: int, size: int, grouped: bool
+) -> None:
+    problem = problem_of(log, k, grouped=grouped)
+    classes = classes_of(problem, units_per_part=size)
+    assert classes.shape == (len(problem),)
+    known = [own for own in dict.fromkeys(classes.tolist()) if own != NOWHERE]
+    assert known == list(range(len(known)))
+    for own in known:
+        units = np.flatnonzero(classes == own)
+        assert len(set(problem.users[units].tolist())) >= k
+        assert len(set(problem.groups[problem.forms[units]].tolist())) == 1
+
+
+@settings(max_examples=60)
+@given(LOGS, st.integers(2, 4), SIZES)
+def test_parts_hold_every_unit_once_and_those_of_one_best_level_together(
+    log: Log, k: int, size: int
+) -> None:
+    problem = problem_of(log, k)
+    parts = cut_into_parts(problem, units_per_part=size)
+    assert all(len(part) for part in parts)
+    assert all(part.tolist() == sorted(part.tolist()) for part in parts)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem)))
+    anchors = best_shared_nodes(problem)[problem.forms]
+    for part in parts:
+        # As large as asked for, unless one level is that of more.
+        assert len(part) <= size or len(set(anchors[part].tolist())) == 1
+    if len(parts) > 1:
+        held = [set(anchors[part].tolist()) for part in parts]
+        assert sum(map(len, held)) == len(set().union(*held))
+
+
+def test_the_same_classes_whoever_finds_them(problem: RowProblem, tmp_path: Path) -> None:
+    expected = classes_of(problem, units_per_part=10).tolist()
+    assert len(cut_into_parts(problem, units_per_part=10)) > 3
+    assert classes_of(problem, through_bytes, units_per_part=10).tolist() == expected
+    with each_executor(tmp_path) as executors:
+        for executor in executors:
+            with executor.running(1000.0) as starmap:
+                assert classes_of(problem, starmap, units_per_part=10).tolist() == expected
+
+
+def test_one_part_is_searched_as_it_is(problem: RowProblem) -> None:
+    expected = classes_of_part(problem).tolist()
+    assert classes_of(problem, units_per_part=len(problem)).tolist() == expected
+    assert classes_of_part(part_of(problem, np.arange(len(problem)))).tolist() == expected
+
+
+def test_who_finds_no_row_in_a_part_is_searched_once_more(problem: RowProblem) -> None:
+    parts = cut_into_parts(problem, units_per_part=1)
+    alone = [classes_of_part(part_of(problem, units)) for units in parts]
+    told = sum(int((own >= 0).sum()) for own in alone)
+    assert int((classes_of(problem, units_per_part=1) >= 0).sum()) > told
+
+
+@settings(max_examples=60)
+@given(LOGS, st.integers(2, 3), SIZES)
+def test_classes_are_those_of_the_parts_and_of_who_is_left(log: Log, k: int, size: int) -> None:
+    problem = problem_of(log, k)
+    names: list[tuple[int, int] | None] = [None] * len(problem)
+    parts = cut_into_parts(problem, units_per_part=size)
+    for number, units in enumerate(parts):
+        fill(names, number, units, classes_of_part(part_of(problem, units)))
+    left = np.array([unit for unit, own in enumerate(names) if own is None], dtype=np.int64)
+    if len(parts) > 1:
+        fill(names, len(parts), left, classes_of_part(part_of(problem, left)))
+    known = list(dict.fromkeys(own for own in names if own is not None))
+    expected = [NOWHERE if own is None else known.index(own) for own in names]
+    assert classes_of(problem, units_per_part=size).tolist() == expected
+
+
+def fill(names: list[tuple[int, int] | None], part: int, units: Longs, classes: Longs) -> None:
+    """Call each unit that is told by its part and class."""
+    for unit, own in zip(units.tolist(), classes.tolist(), strict=True):
+        names[unit] = (part, own) if own != NOWHERE else None
+
+
+def order_of(values: Longs | Floats) -> list[int]:
+    """Ranks, equal ones for equal values."""
+    ordered = sorted(set(values.tolist()))
+    return [ordered.index(value) for value in values.tolist()]
+
+
+@settings(max_examples=60)
+@given(LOGS, st.integers(2, 4), st.booleans(), st.data())
+def test_a_part_keeps_what_its_units_hold_and_the_order_of_numbers(
+    log: Log, k: int, grouped: bool, data: st.DataObject
+) -> None:
+    problem = problem_of(log, k, grouped=grouped)
+    chosen = data.draw(st.sets(st.integers(0, len(problem) - 1), min_size=1))
+    units = np.array(sorted(chosen))
+    part = part_of(problem, units)
+    assert (part.k, part.l, part.free) == (problem.k, problem.l, problem.free)
+    assert part.users.tolist() == order_of(problem.users[units])
+    assert part.weights.tolist() == problem.weights[units].tolist()
+    assert part.sets.tolist() == problem.sets[units].tolist()
+    assert part.time_cells.tolist() == problem.time_cells[:, units].tolist()
+    old = [contents(problem.levels, form) for form in problem.forms[units]]
+    new = [contents(part.levels, form) for form in part.forms]
+    for field in ("words", "nodes"):
+        assert order_of(joined(new, field)) == order_of(joined(old, field))
+    for field in ("concepts", "bits", "sizes", "level_bits", "kinds"):
+        assert joined(new, field).tolist() == joined(old, field).tolist()
+    forms, own = problem.forms[units], part.forms
+    assert part.groups[own].tolist() == problem.groups[forms].tolist()
+    assert part.told_by_group[own].tolist() == problem.told_by_group[forms].tolist()
+
+
+def contents(levels: ItemLevels, form: int) -> dict[str, Longs | Floats]:
+    """Items and levels of a form; whether an item is an attribute and a level a concept."""
+    items = slice(levels.item_offsets[form], levels.item_offsets[form + 1])
+    bounds = levels.level_offsets[levels.item_offsets[form] : levels.item_offsets[form + 1] + 1]
+    places = slice(bounds[0], bounds[-1])
+    return {
+        "words": levels.item_words[items].astype(np.int64),
+        "concepts": (levels.item_concepts[items] >= 0).astype(np.int64),
+        "bits": levels.item_bits[items],
+        "sizes": np.diff(bounds),
+        "nodes": levels.nodes[places],
+        "level_bits": levels.bits[places],
+        "kinds": (levels.nodes[places] >= levels.words).astype(np.int64),
+    }
+
+
+def joined(found: list[dict[str, Longs | Floats]], field: str) -> Longs | Floats:
+    return np.concatenate([own[field] for own in found])
+
+
+@given(st.lists(st.integers(-1, 5)))
+def test_classes_are_numbered_as_they_appear(labels: list[int]) -> None:
+    known = [own for own in dict.fromkeys(labels) if own >= 0]
+    found = numbered_by_first(np.array(labels, dtype=np.int64)).tolist()
+    assert found == [known.index(own) if own >= 0 else NOWHERE for own in labels]
