@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 import tarfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -55,6 +55,7 @@ def row_of(number):
         "query": " ".join(map(said, terms)),
         "concepts": [str(taxonomy.names[concept]) for concept in concepts],
         "cluster": int(release.clusters[number]),
+        "precision": int(release.precisions[number]),
         "fillers_only": not concepts and all(t >= 0 and bool(table.fillers[t]) for t in terms),
     }
 
@@ -122,7 +123,9 @@ def first_release(
     terms = [[words[said] for said in phrases(row["query"]) if said in words] for row in rows]
     concepts = [sorted(names[name] for name in row["concepts"]) for row in rows]
     clusters = [row["cluster"] for row in rows]
-    return without_times(_classes(found, log, table), terms, concepts, clusters)
+    release = without_times(_classes(found, log, table), terms, concepts, clusters)
+    precisions = [row["precision"] for row in rows]
+    return replace(release, precisions=np.array(precisions, dtype=np.int32))
 
 
 def phrases(query: str) -> list[str]:

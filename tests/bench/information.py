@@ -25,7 +25,7 @@ from tasks.core.arrays import split_ragged
 from tasks.core.choices import Scope
 from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import information_loss
-from tasks.core.records import PRECISIONS, RecordTable, Release
+from tasks.core.records import PRECISIONS, TIME_NONE, RecordTable, Release
 from tasks.core.rows.levels import VAGUEST, item_levels
 from tasks.core.similarity.concepts import measure_concepts
 from tasks.core.similarity.costs import SetCosts
@@ -173,10 +173,15 @@ class Scene:
     def figures(self, release: Release, k: int) -> Found:
         """All in percent. Rows are parts of all that were read, also of rejected ones."""
         table, finest = self.table, PRECISIONS[self.settings.time]
-        kept = information_kept(table, release, self.taxonomy, self.topics, finest=finest)
+        kept, said = (
+            information_kept(table, release, self.taxonomy, self.topics, finest=precision)
+            for precision in (finest, TIME_NONE)
+        )
         truth = truth_of(table, release, self.taxonomy)
         return {
             "kept": kept.kept_percent,
+            "said": said.kept_percent,
+            "times": kept.time_percent,
             "published": 100 * int(release.published.sum()) / self.log.rows_read,
             "telling": 100 * rows_telling(table, release, self.taxonomy) / self.log.rows_read,
             "concepts_true": 100 * truth.concepts_true,

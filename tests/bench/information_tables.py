@@ -31,19 +31,21 @@ def information_tables(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kept_table(cells: Sequence[Cell]) -> str:
-    kinds = ("kept", "published", "telling", "concepts_true", "rows_true")
+    kinds = ("kept", "said", "times", "published", "telling", "concepts_true", "rows_true")
     names = (
-        *("information kept", "rows published", "rows that tell something true"),
-        *("concepts true", "rows true"),
+        *("information kept", "of words and concepts", "of times"),
+        *("rows published", "rows that tell something true", "concepts true", "rows true"),
     )
     heads = (f"{name}: {' / '.join(WHOSE)}" for name in names)
     rows = ((*_row(cell, kinds), *_gains(cell)) for cell in cells)
     ratios = (f"ours / {other}" for other in WHOSE[:2])
-    return markdown_table(("log", "scope", "k", *heads, *ratios), rows)
+    without = (f"{ratio}, no times" for ratio in (f"ours / {other}" for other in WHOSE[:2]))
+    return markdown_table(("log", "scope", "k", *heads, *ratios, *without), rows)
 
 
 def _gains(cell: Cell) -> Iterator[str]:
-    return (f"{gain(cell, other):.3f}" for other in WHOSE[:2])
+    kinds = ("kept", "said")
+    return (f"{gain(cell, other, kind):.3f}" for kind in kinds for other in WHOSE[:2])
 
 
 def _row(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
@@ -58,9 +60,9 @@ def shape(cell: Cell) -> str:
     return f"{int(asked['--queries']):,} of {int(asked['--users']):,}"
 
 
-def gain(cell: Cell, other: str) -> float:
+def gain(cell: Cell, other: str, kind: str = "kept") -> float:
     """What ours keeps in parts of what another keeps."""
-    return float(cell[OURS]["kept"] / cell[other]["kept"])
+    return float(cell[OURS][kind] / cell[other][kind])
 
 
 def verdict(cells: Sequence[Cell]) -> str:
@@ -69,10 +71,10 @@ def verdict(cells: Sequence[Cell]) -> str:
 
 
 def _judged(cells: Sequence[Cell]) -> Iterator[str]:
-    yield _judged_gain(
-        cells, FLOOR, f"at least {LEAST_GAIN:g} times that of the floor", LEAST_GAIN - EXACT
-    )
-    yield _judged_gain(cells, FIRST, "above version 0.1's", 1.0)
+    wanted = f"at least {LEAST_GAIN:g} times that of the floor"
+    for kind in ("kept", "said"):
+        yield _judged_gain(cells, FLOOR, wanted, LEAST_GAIN - EXACT, kind)
+        yield _judged_gain(cells, FIRST, "above version 0.1's", 1.0, kind)
     fewer = [c for c in cells if c[OURS]["published"] < c[FIRST]["published"] - EXACT]
     yield f"{_says(len(fewer), cells)} no fewer rows are published than by version 0.1"
     fewer = [c for c in cells if c[OURS]["telling"] < c[FIRST]["telling"] - EXACT]
@@ -81,10 +83,14 @@ def _judged(cells: Sequence[Cell]) -> Iterator[str]:
     yield f"{_says(len(false), cells)} every concept of every row is true"
 
 
-def _judged_gain(cells: Sequence[Cell], other: str, wanted: str, more_than: float) -> str:
-    worst = min(cells, key=lambda cell: gain(cell, other))
-    says = _says(sum(gain(cell, other) <= more_than for cell in cells), cells)
-    return f"{says} information kept is {wanted}; least {gain(worst, other):.3f} ({_place(worst)})"
+def _judged_gain(
+    cells: Sequence[Cell], other: str, wanted: str, more_than: float, kind: str
+) -> str:
+    worst = min(cells, key=lambda cell: gain(cell, other, kind))
+    says = _says(sum(gain(cell, other, kind) <= more_than for cell in cells), cells)
+    what = "information kept" if kind == "kept" else "of words and concepts alone, what is kept"
+    least = f"{gain(worst, other, kind):.3f} ({_place(worst)})"
+    return f"{says} {what} is {wanted}; least {least}"
 
 
 def _says(short: int, cells: Sequence[Cell]) -> str:

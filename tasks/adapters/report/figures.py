@@ -84,12 +84,12 @@ def figures(measures: FinalMeasures) -> list[Figure]:
 def information_kept(measures: FinalMeasures) -> Figure:
     kept, records = measures["information"], measures["records"]
     says = (
-        "Every word and concept holds so many bits, the more the rarer it is; a row that tells a "
+        "Every word, concept and time holds so many bits, the more the rarer it is; a row that tells a "
         "more general concept keeps that one’s bits, a withheld row none. Of all that the rows of "
-        f"the log hold, {percent(kept['kept_percent'])} is kept. Times are counted by themselves."
+        f"the log hold, {percent(kept['kept_percent'])} is kept."
     )
     bars = [
-        Bar("words and concepts together", kept["kept_percent"]),
+        Bar("words, concepts and times together", kept["kept_percent"]),
         Bar("of plain words", kept["words_percent"], "same"),
         Bar("of attributes, by word or concept", kept["concepts_percent"], "same"),
         *_time_bar(measures),

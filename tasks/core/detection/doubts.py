@@ -18,7 +18,7 @@ from tasks.core.detection.lexicon import Lexicon, PartOfSpeech, Terms
 from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 
-DOMINANT: Final = 0.6
+DOMINANT: Final = 0.34
 """A sense is beyond doubt that has more than this share of what its word means."""
 
 UNSEEN: Final = 0.5

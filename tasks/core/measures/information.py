@@ -1,8 +1,8 @@
 """Information kept, and whether what is published is true (docs/measures.md#information-kept).
 
-A record holds what its items hold, in bits. Of each item a release keeps the content of the most
-informative of its levels that the record's row tells: the word as typed, its concept or one above
-it. A concept that is not the record's own, nor above one of those, is no level of any of its items:
+A record holds what its items and its time hold, in bits. Of each item a release keeps the content
+of the most informative of its levels that the record's row tells: the word as typed, its concept or
+one above it. A concept that is not the record's own, nor above one of those, is no level of any of its items:
 what is false keeps nothing. What is withheld keeps nothing either.
 
 Any release can be measured, also one of false concepts. Records of one form and one class keep the
@@ -12,7 +12,6 @@ same, so each such pair is measured once, from the few nodes that its row tells.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -22,10 +21,6 @@ from tasks.core.measures.information_loss import percent_of
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
-    TIME_DAY,
-    TIME_HOUR,
-    TIME_MONTH,
-    TIME_NONE,
     Flags,
     Floats,
     Ints,
@@ -34,16 +29,8 @@ from tasks.core.records import (
     Release,
     freeze,
 )
-from tasks.core.rows.levels import ItemLevels, item_levels
+from tasks.core.rows.levels import TIME_BITS, ItemLevels, item_levels
 from tasks.core.taxonomy import Taxonomy
-
-TIME_BITS: Final = {
-    TIME_NONE: 0.0,
-    TIME_MONTH: float(np.log2(12)),
-    TIME_DAY: float(np.log2(365)),
-    TIME_HOUR: float(np.log2(8766)),
-}
-"""What a time tells by its precision: which one it is of those of a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +38,7 @@ class Information:
     """What is kept of what all records hold, in percent; of withheld records that is nothing.
 
     Attributes:
-        kept_percent: of words and concepts together.
+        kept_percent: of words, concepts and times together.
         words_percent: of items that are plain words.
         concepts_percent: of items that are attributes, told by word or by concept.
         time_percent: of times, as fine as they may be published.
@@ -89,12 +76,13 @@ def information_kept(
     """
     levels = item_levels(table, taxonomy)
     kept, held = _item_bits(table, release, levels)
+    times_kept, times_held = _time_bits(table, release, finest)
     plain = levels.item_concepts < 0
     return Information(
-        kept_percent=percent_of(kept.sum(), held.sum()),
+        kept_percent=percent_of(kept.sum() + times_kept, held.sum() + times_held),
         words_percent=percent_of(kept[plain].sum(), held[plain].sum()),
         concepts_percent=percent_of(kept[~plain].sum(), held[~plain].sum()),
-        time_percent=_time_percent(table, release, finest),
+        time_percent=percent_of(times_kept, times_held),
         by_topic=_by_topic(levels.item_concepts[~plain], kept[~plain], held[~plain], topics),
     )
 
@@ -195,12 +183,14 @@ def _by_topic(concepts: Ints, kept: Floats, held: Floats, topics: TopicMap) -> d
     return {name: percent_of(part, whole) for name, part, whole in sums if whole > 0}
 
 
-def _time_percent(table: RecordTable, release: Release, finest: int) -> float:
-    """Of all records that have a time; nothing is gained by one that is finer than allowed."""
-    bits = np.array([TIME_BITS[precision] for precision in sorted(TIME_BITS)])
-    timed = table.times != NO_TIME
+def _time_bits(table: RecordTable, release: Release, finest: int) -> tuple[float, float]:
+    """Bits of times that are kept, and those of all records that have one.
+
+    Nothing is gained by a time that is finer than allowed.
+    """
+    bits, timed = np.array(TIME_BITS), table.times != NO_TIME
     told = np.minimum(release.precisions, finest)[release.class_of[timed & release.published]]
-    return percent_of(bits[told].sum(), np.count_nonzero(timed) * bits[finest])
+    return float(bits[told].sum()), float(np.count_nonzero(timed) * bits[finest])
 
 
 def truth_of(table: RecordTable, release: Release, taxonomy: Taxonomy) -> Truth:

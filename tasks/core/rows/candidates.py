@@ -24,6 +24,9 @@ SEED = 15
 MOST_NODES = 24
 """Levels of a query that take part, the most informative: a bound for very long queries."""
 
+BITS_OF_A_MASK = 62
+"""Items of a query are told apart up to here; of longer queries some are taken for each other."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
@@ -77,7 +80,12 @@ def best_shared_nodes(problem: RowProblem) -> Longs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Levels:
-    """The levels of each form that k people share, by form and node; each node once."""
+    """The levels of each form that k people share, by form and node; each node once.
+
+    Attributes:
+        items: which items of the form have the level, as a mask.
+        bits: what it tells of all of them.
+    """
 
     forms: Longs
     items: Longs
@@ -102,8 +110,11 @@ def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
     order = np.lexsort((items, nodes, forms))
     items, forms, nodes, bits = items[order], forms[order], nodes[order], bits[order]
     new = np.append(True, (forms[1:] != forms[:-1]) | (nodes[1:] != nodes[:-1]))[: len(forms)]
-    bits = sums_by(np.cumsum(new) - 1, bits, int(new.sum()))
-    items, forms, nodes = items[new], forms[new], nodes[new]
+    masks = np.left_shift(1, (items - levels.item_offsets[forms]) % BITS_OF_A_MASK)
+    first = np.flatnonzero(new)
+    items = np.bitwise_or.reduceat(masks, first) if len(first) else masks
+    bits = sums_by(np.cumsum(new) - 1, bits, len(first))
+    forms, nodes = forms[new], nodes[new]
     kept = _ranks_within(forms, bits) < most
     forms = forms[kept]
     offsets = np.searchsorted(forms, np.arange(len(levels) + 1))
@@ -146,13 +157,11 @@ def _mined(problem: RowProblem, levels: _Levels, most_levels: int) -> list[_Supp
     _, sets = _numbered(levels.nodes)
     before = problem.told_by_group[levels.forms]
     support = _Support(sets, levels.forms, before + levels.bits, int(sets.max(initial=-1)) + 1)
-    places, items = np.arange(len(levels.forms)), [levels.items]
+    places, items = np.arange(len(levels.forms)), levels.items
     found = [support]
     for _ in range(1, most_levels):
         owner, place = _later_places(levels, support.forms, places)
-        apart = np.ones(len(owner), dtype=np.bool_)
-        for own in items:
-            apart &= own[owner] != levels.items[place]
+        apart = (items[owner] & levels.items[place]) == 0
         owner, place = owner[apart], place[apart]
         _, sets = _numbered(support.sets[owner] * width + levels.nodes[place])
         kept = problem.enough(sets, support.forms[owner])[sets]
@@ -162,8 +171,7 @@ def _mined(problem: RowProblem, levels: _Levels, most_levels: int) -> list[_Supp
         _, sets = _numbered(sets[kept])
         bits = support.bits[owner] + levels.bits[place]
         support = _Support(sets, support.forms[owner], bits, int(sets.max()) + 1)
-        items = [*(own[owner] for own in items), levels.items[place]]
-        places = place
+        items, places = items[owner] | levels.items[place], place
         found.append(support)
     return found
 

@@ -21,6 +21,10 @@ from tasks.core.arrays import take_ragged
 from tasks.core.records import ATTRIBUTE, IDENTIFIER, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.taxonomy import Taxonomy
 
+TIME_BITS: Final = (0.0, float(np.log2(3)), float(np.log2(92)), float(np.log2(2208)))
+"""What a time tells by its precision: which month, day or hour it is of a quarter of a year. That
+is about what a log spans; the same for every log, so that batches can be compared."""
+
 VAGUEST: Final = 7.5
 """Concepts of fewer bits say too little to be told: *act*, *causal agent*, *state*, *activity*."""
 

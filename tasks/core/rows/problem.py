@@ -23,11 +23,9 @@ from tasks.core.records import (
     cut_times,
     freeze,
 )
-from tasks.core.rows.levels import ItemLevels
+from tasks.core.rows.levels import TIME_BITS, ItemLevels
 from tasks.core.rows.told import told_of
 
-TIME_BITS: Final = (0.0, float(np.log2(12)), float(np.log2(365)), float(np.log2(8766)))
-"""What a month, a day and an hour of a year tell: the same for every log."""
 WORTH: Final = 1.0
 """A row is worth so many bits by being published: of two ways to tell as much, the one that leaves
 fewer records untold."""

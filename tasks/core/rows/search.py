@@ -10,6 +10,7 @@ are opened and closed as long as more is told than before:
 - *close* a row if who stands behind it is told better elsewhere.
 - *move* a unit to a better open row if its own keeps k people.
 
+At last some rows are closed at random and the search goes on from there, as long as that pays.
 No step tells less than before. Ties go to the lower number, so the result is the same every time.
 """
 
@@ -28,6 +29,12 @@ from tasks.core.rows.problem import RowProblem
 NOWHERE: Final = -1
 LEAST_GAIN: Final = 1e-6
 MOST_ROUNDS: Final = 12
+MOST_SHAKES: Final = 40
+SHAKEN: Final = 16
+ROUNDS_AFTER_SHAKE: Final = 3
+SHAKE_WORK: Final = 4_000_000
+"""Shakes take time with the units that support the candidates: in all, no more than these."""
+SEED: Final = 5
 ENOUGH_GAINED: Final = 2e-5
 """The search ends with a round that adds less than this part of what is told."""
 
@@ -39,6 +46,7 @@ def choose_rows(
     search = RowSearch(problem, candidates)
     search.start()
     search.improve(most_rounds)
+    search.shake(min(MOST_SHAKES, SHAKE_WORK // max(1, len(candidates.units))))
     return np.array(search.row_of, dtype=np.int64)
 
 
@@ -83,22 +91,54 @@ class RowSearch:
                 for place in free:
                     self._move(units[place], row, bits[place])
 
-    def improve(self, most_rounds: int) -> None:
-        """Rounds of steps until hardly anything is gained."""
-        tried: Flags | None = None
+    def improve(self, most_rounds: int, touched: Flags | None = None) -> None:
+        """Rounds of steps until hardly anything is gained.
+
+        Args:
+            touched: rows that are looked at first; if not given, all.
+        """
         for _ in range(most_rounds):
-            before = np.array(self.bits), list(self.row_of)
+            before = np.array(self.row_of)
             gain = self._move_units()
-            for row in self._promising(tried):
+            for row in self._promising(touched):
                 gain += self._open(row)
-            for row in [row for row in sorted(self._members) if self._members[row]]:
+            for row in self._open_rows():
                 gain += self._close(row)
             if gain <= ENOUGH_GAINED * self.total:
                 return
-            changed = np.array(self.row_of) != np.array(before[1])
-            touched = np.zeros(len(self._candidates), dtype=np.bool_)
-            touched[self._rows[changed[self._candidates.units]]] = True
-            tried = touched
+            touched = self._touched(before)
+
+    def shake(self, times: int) -> None:
+        """Close some rows at random and improve what comes of it; again if that tells no more."""
+        random = np.random.default_rng(SEED)
+        for _ in range(times):
+            before, rows, bits = self.total, np.array(self.row_of), list(self.bits)
+            self._scatter(random)
+            self.improve(ROUNDS_AFTER_SHAKE, self._touched(rows))
+            if self.total <= before + LEAST_GAIN:
+                for unit in np.flatnonzero(np.array(self.row_of) != rows).tolist():
+                    self._move(unit, int(rows[unit]), bits[unit])
+
+    def _scatter(self, random: np.random.Generator) -> None:
+        """Close one row in SHAKEN; who stood behind it goes to the best row that stays open."""
+        rows = self._open_rows()
+        if not rows:
+            return
+        chosen = random.choice(rows, max(1, len(rows) // SHAKEN), replace=False).tolist()
+        closed = set(chosen)
+        for row in chosen:
+            for unit in sorted(self._members[row]):
+                self._move(unit, *self._best_open(unit, closed))
+
+    def _open_rows(self) -> list[int]:
+        return [row for row in sorted(self._members) if self._members[row]]
+
+    def _touched(self, before: Longs) -> Flags:
+        """Rows that could tell somebody who has moved since."""
+        moved = np.array(self.row_of) != before
+        touched = np.zeros(len(self._candidates), dtype=np.bool_)
+        touched[self._rows[moved[self._candidates.units]]] = True
+        return touched
 
     def _promising(self, touched: Flags | None) -> list[int]:
         """Rows that could gain something by being opened, the most first.

@@ -31,7 +31,7 @@ from tests.helpers.random_logs import HOUR, WORDS, table_of, taxonomies
 
 Row = tuple[list[int], list[int], int]
 """Terms, concepts and precision of a class."""
-TIME_BITS = (0.0, np.log2(12), np.log2(365), np.log2(8766))
+TIME_BITS = (0.0, np.log2(3), np.log2(92), np.log2(2208))
 
 
 def release_of(class_of: Sequence[int], rows: Sequence[Row]) -> Release:
@@ -142,13 +142,14 @@ class Slow:
                 for name in ("word",) if concept < 0 else ("concept", topic):
                     for place, bits in enumerate(self.item_bits(word, concept, record)):
                         sums[name][place] += bits
-        both = [sum(pair) for pair in zip(sums["word"], sums["concept"], strict=True)]
+        times = self.times(finest)
+        every = [sum(own) for own in zip(sums["word"], sums["concept"], times, strict=True)]
         by_topic = {name: percent(*sums[name]) for name in (*topics.names, "other")}
         return Information(
-            percent(*both),
+            percent(*every),
             percent(*sums["word"]),
             percent(*sums["concept"]),
-            self.time(finest),
+            percent(*times),
             {name: value for name, value in by_topic.items() if sums[name][1] > 0},
         )
 
@@ -157,11 +158,12 @@ class Slow:
         mask = int(topics.masks[concept]) if concept >= 0 else 0
         return next((n for bit, n in enumerate(topics.names) if mask >> bit & 1), "other")
 
-    def time(self, finest: int) -> float:
+    def times(self, finest: int) -> tuple[float, float]:
+        """Bits kept and held."""
         timed = [r for r in range(len(self.table)) if self.table.times[r] != NO_TIME]
         rows = [int(self.release.class_of[record]) for record in timed]
         told = [min(int(self.release.precisions[row]), finest) for row in rows if row >= 0]
-        return percent(sum(TIME_BITS[p] for p in told), len(timed) * TIME_BITS[finest])
+        return sum(TIME_BITS[p] for p in told), len(timed) * TIME_BITS[finest]
 
     def truth(self) -> Truth:
         pairs = []
@@ -236,7 +238,7 @@ def test_everything_as_typed_keeps_everything(
     slow = Slow(taxonomy, table, release)
     plain = [concept < 0 for r in range(len(table)) for _, concept in slow.items(r)]
     timed = bool((table.times != NO_TIME).any())
-    held = [bool(plain), any(plain), not all(plain), timed]
+    held = [bool(plain) or timed, any(plain), not all(plain), timed]
     assert figures(found) == pytest.approx([100.0 if some else 0.0 for some in held])
     assert list(found.by_topic.values()) == pytest.approx([100.0] * len(found.by_topic))
     assert truth_of(table, release, taxonomy) == Truth(1.0, 1.0)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, TIME_NONE, cut_times
-from tasks.core.rows.levels import item_levels
-from tasks.core.rows.problem import TIME_BITS, Groups, groups_of, row_problem
+from tasks.core.rows.levels import TIME_BITS, item_levels
+from tasks.core.rows.problem import Groups, groups_of, row_problem
 from tasks.core.rows.told import told_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.core.rows.materials import VAGUEST, Log, hard_logs
