@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from tasks.adapters.resources import wordnet
 from tasks.core.arrays import people_per_label
 from tasks.core.choices import Guarantee, Scope
 from tasks.core.measures.information import Truth, truth_of
-from tasks.core.records import PUBLISHED, TIME_MONTH
+from tasks.core.records import PUBLISHED, SCRUBBED, TIME_MONTH
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
 from tasks.phases.compare import compare
@@ -60,6 +63,47 @@ def test_rows_are_true_and_name_nobody(store: Path, scope: Scope, guarantee: Gua
         said = " ".join(table.words[term] if term >= 0 else "|" for term in row.terms)
         assert not find(said)
         assert not fillers.issuperset(row.terms)
+
+
+class Span(NamedTuple):
+    """A stretch of characters."""
+
+    start: int
+    end: int
+
+
+class Finder:
+    """Takes one word for a name."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def find(self, text: str) -> list[Span]:
+        return [Span(m.start(), m.end()) for m in re.finditer(rf"\b{self.word}\b", text)]
+
+
+@pytest.mark.parametrize("guarantee", ["strict", "terms"])
+def test_what_reads_as_a_name_is_scrubbed_in_the_end(
+    store: Path,
+    new_store: Callable[[], Path],
+    guarantee: Guarantee,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The word that most rows say, taken for a name."""
+    chosen = Settings(
+        logs=(str(SAMPLE_LOG),), store=str(store), scope="all", guarantee=guarantee, workers=1
+    )
+    before = made_of(chosen)
+    word = Counter(t for row in rows_of(before.release) for t in row.terms if t >= 0)
+    most = word.most_common(1)[0][0]
+    finder = Finder(before.table.words[most])
+    monkeypatch.setattr("tasks.phases.redact.load_identifier_finder", lambda store: finder)
+    after = made_of(replace(chosen, store=str(new_store()))).release
+    assert all(most not in row.terms for row in rows_of(after))
+    alone = [row for row in rows_of(before.release) if row.terms == [most]]
+    assert all(
+        after.reasons[row.records].tolist() == [SCRUBBED] * len(row.records) for row in alone
+    )
 
 
 def test_what_is_redacted_otherwise_has_another_name(store: Path) -> None:

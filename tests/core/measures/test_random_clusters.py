@@ -50,6 +50,8 @@ def test_classes_that_mean_something_keep_more_than_random_ones(taxonomy: Taxono
     found = compare_with_random(table, release, item_levels(table, taxonomy))
     assert (found["clusters"], found["records"], found["of_records"]) == (6, 60, 60)
     assert len(found["random_percent"]) == PERMUTATIONS
+    # Each of the ten records of a class tells its branch of the ten bits that it holds.
+    assert found["own_percent"] == pytest.approx(100 * taxonomy.information[1] / 10, abs=1e-3)
     assert found["own_percent"] > 2 * max(found["random_percent"])
 
 

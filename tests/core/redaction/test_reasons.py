@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -77,3 +78,20 @@ def test_fillers_alone_say_nothing() -> None:
     table = table_of(taxonomy, [(user, [], ["the"], 0) for user in range(3)])
     nobody = np.zeros(3, dtype=np.bool_)
     assert set(withheld_reasons(table, nobody, taxonomy, k=2).tolist()) == {FILLERS_ONLY}
+
+
+def test_identifiers_alone_are_their_own_reason() -> None:
+    """An empty query, too, has nothing that could be told."""
+    taxonomy = wide_taxonomy()
+    rows: list[tuple[int, list[int], list[str], int]] = [
+        (0, [], ["near"], 0),
+        (1, [], ["near", "the"], 0),
+        (2, [], [], 0),
+    ]
+    table = table_of(taxonomy, rows)
+    near = table.words.tolist().index("near")
+    kinds = np.where(table.forms.item_words == near, IDENTIFIER, table.forms.item_kinds)
+    table = replace(table, forms=replace(table.forms, item_kinds=kinds.astype(np.int32)))
+    found = withheld_reasons(table, np.zeros(3, dtype=np.bool_), taxonomy, k=2)
+    by_user = dict(zip(table.users.tolist(), found.tolist(), strict=True))
+    assert by_user == {0: IDENTIFIERS_ONLY, 1: FILLERS_ONLY, 2: IDENTIFIERS_ONLY}
