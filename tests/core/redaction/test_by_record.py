@@ -274,7 +274,8 @@ def test_as_printed_every_attribute_becomes_the_centroid_s_or_its_parent(
             own = sets_of(table, record)
             centroid = centroid_of(table, clusters, record)
             assert row.cluster == clusters.labels[record]
-            assert row.concepts == sorted({-1 - term for term in row.terms if term < 0})
+            # Each concept is said once.
+            assert row.concepts == sorted(-1 - term for term in row.terms if term < 0)
             may = [slow.may_become(attribute, centroid) for attribute in own]
             assert all(any(concept in some for some in may) for concept in row.concepts)
             assert_in_place(row, words, may)

@@ -1,0 +1,94 @@
+"""No identifier arises from what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tasks.core.arrays import ragged_of, split_ragged
+from tasks.core.records import PUBLISHED, SCRUBBED, TOO_FEW, RecordTable, Release
+from tasks.core.redaction.scrubbing import Span, scrub
+from tasks.core.taxonomy import build_taxonomy
+from tests.helpers.random_logs import table_of
+
+BEST, CHEAP, NEAR, THE = range(4)
+
+
+class Found:
+    """A span of a finder that knows some pairs of words."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+
+
+def find_pairs(text: str) -> list[Span]:
+    return [
+        Found(place, place + len(name))
+        for name in ("cheap best", "near the")
+        if (place := text.find(name)) >= 0
+    ]
+
+
+@pytest.fixture(scope="module")
+def table() -> RecordTable:
+    """Words in alphabetical order; *the* says nothing."""
+    taxonomy = build_taxonomy(["entity"], ["entity"], [[]], root="entity", version="")
+    words = ["cheap", "best", "near", "the"]
+    found = table_of(taxonomy, [(user, [], words, 0) for user in range(4)])
+    assert found.words.tolist() == ["best", "cheap", "near", "the"]
+    return found
+
+
+def release_of(rows: list[list[int]], class_of: list[int]) -> Release:
+    """Every row with a concept and a cluster of its own."""
+    term_offsets, terms = ragged_of(rows)
+    concept_offsets, concepts = ragged_of([[10 + place] for place in range(len(rows))])
+    labels = np.array(class_of, dtype=np.int32)
+    return Release(
+        class_of=labels,
+        term_offsets=term_offsets,
+        terms=terms,
+        concept_offsets=concept_offsets,
+        concepts=concepts,
+        times=np.arange(len(rows)),
+        precisions=np.arange(len(rows), dtype=np.int32),
+        clusters=np.arange(20, 20 + len(rows), dtype=np.int32),
+        reasons=np.where(labels < 0, TOO_FEW, PUBLISHED).astype(np.int32),
+    )
+
+
+def test_words_that_name_somebody_go_and_rows_that_say_nothing(table: RecordTable) -> None:
+    rows = [[CHEAP, BEST, NEAR], [CHEAP, BEST], [CHEAP, -6, BEST]]
+    scrubbed = scrub(release_of(rows, [0, 1, 2, -1]), table, find_pairs)
+    assert scrubbed.class_of.tolist() == [0, -1, 1, -1]
+    terms = split_ragged(scrubbed.term_offsets, scrubbed.terms)
+    assert [row.tolist() for row in terms] == [[NEAR], [CHEAP, -6, BEST]]
+    assert scrubbed.reasons.tolist() == [PUBLISHED, SCRUBBED, PUBLISHED, TOO_FEW]
+    assert scrubbed.concepts.tolist() == [10, 12]
+    assert scrubbed.clusters.tolist() == [20, 22]
+    assert (scrubbed.times.tolist(), scrubbed.precisions.tolist()) == ([0, 2], [0, 2])
+
+
+def test_fillers_alone_are_not_left(table: RecordTable) -> None:
+    rows = [[THE, CHEAP, BEST], [THE], [THE, -6]]
+    scrubbed = scrub(release_of(rows, [0, 1, 2]), table, find_pairs)
+    assert scrubbed.class_of.tolist() == [-1, -1, 0]
+    assert scrubbed.terms.tolist() == [THE, -6]
+
+
+def test_what_is_left_is_looked_at_again(table: RecordTable) -> None:
+    """Without *cheap best*, *near* and *the* stand side by side."""
+    rows = [[NEAR, CHEAP, BEST, THE, -6]]
+    scrubbed = scrub(release_of(rows, [0]), table, find_pairs)
+    assert scrubbed.terms.tolist() == [-6]
+
+
+def test_concepts_are_no_words_and_stay(table: RecordTable) -> None:
+    def everything(text: str) -> list[Span]:
+        return [Found(0, len(text))]
+
+    scrubbed = scrub(release_of([[-6, BEST], [-7]], [0, 1]), table, everything)
+    assert [own.tolist() for own in split_ragged(scrubbed.term_offsets, scrubbed.terms)] == [
+        [-6],
+        [-7],
+    ]
