@@ -84,9 +84,9 @@ def figures(measures: FinalMeasures) -> list[Figure]:
 def information_kept(measures: FinalMeasures) -> Figure:
     kept, records = measures["information"], measures["records"]
     says = (
-        "Every word, concept and time holds so many bits, the more the rarer it is; a row that tells a "
-        "more general concept keeps that one’s bits, a withheld row none. Of all that the rows of "
-        f"the log hold, {percent(kept['kept_percent'])} is kept."
+        "Every word, concept and time holds so many bits, the more the rarer it is; a row that "
+        "tells a more general concept keeps that one’s bits, a withheld row none. Of all that the "
+        f"rows of the log hold, {percent(kept['kept_percent'])} is kept."
     )
     bars = [
         Bar("words, concepts and times together", kept["kept_percent"]),

@@ -2,8 +2,8 @@
 
 A record holds what its items and its time hold, in bits. Of each item a release keeps the content
 of the most informative of its levels that the record's row tells: the word as typed, its concept or
-one above it. A concept that is not the record's own, nor above one of those, is no level of any of its items:
-what is false keeps nothing. What is withheld keeps nothing either.
+one above it. A concept that is not the record's own, nor above one of those, is no level of any of
+its items: what is false keeps nothing. What is withheld keeps nothing either.
 
 Any release can be measured, also one of false concepts. Records of one form and one class keep the
 same, so each such pair is measured once, from the few nodes that its row tells.
