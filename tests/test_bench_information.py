@@ -16,21 +16,21 @@ from tests.bench.information_tables import information_tables, verdict
 from tests.helpers.random_logs import table_of
 from tests.helpers.strategies import mini_taxonomy
 
-KINDS = ("kept", "published", "telling", "concepts_true", "rows_true")
+KINDS = ("kept", "said", "times", "published", "telling", "concepts_true", "rows_true")
 PAPERS = ("loss", "symmetric_loss", "records_below_0_45")
 
 
 def cell(**kept: float) -> dict[str, Any]:
     """One log in one scope; ours holds everything unless something else is said."""
     usual = dict.fromkeys((*KINDS, *PAPERS), 50.0) | {"concepts_true": 100.0, "rows_true": 100.0}
-    ours = {**usual, "kept": 60.0, **kept}
+    ours = {**usual, "kept": 60.0, "said": 60.0, **kept}
     about = {"sample": "--queries 10000 --users 800 --seed 7", "scope": "all", "k": 5}
     return {**about, "0.1": usual, "floor": usual, "ours": ours}
 
 
 def test_all_holds() -> None:
     lines = verdict([cell(), cell()]).splitlines()
-    assert [line.startswith("- holds in all 2 cells:") for line in lines] == [True] * 5
+    assert [line.startswith("- holds in all 2 cells:") for line in lines] == [True] * 7
     assert "least 1.200 (10,000 of 800, `all`, k = 5)" in lines[0]
 
 
@@ -39,10 +39,12 @@ def test_all_holds() -> None:
     [
         ({"kept": 52.0}, 0),
         ({"kept": 50.0}, 1),
-        ({"published": 49.9}, 2),
-        ({"telling": 49.9}, 3),
-        ({"concepts_true": 99.9}, 4),
-        ({"rows_true": 99.9}, 4),
+        ({"said": 52.0}, 2),
+        ({"said": 50.0}, 3),
+        ({"published": 49.9}, 4),
+        ({"telling": 49.9}, 5),
+        ({"concepts_true": 99.9}, 6),
+        ({"rows_true": 99.9}, 6),
     ],
 )
 def test_one_cell_that_falls_short_is_told(broken: dict[str, float], line: int) -> None:
@@ -54,7 +56,7 @@ def test_tables_show_all_three_side_by_side() -> None:
     found = information_tables({"cells": [cell()]})
     last = found["information_table"].splitlines()[-1]
     assert last.startswith("| 10,000 of 800 | all | 5 | 50.0 / 50.0 / 60.0 |")
-    assert last.endswith("| 1.200 | 1.200 |")
+    assert last.endswith("| 1.200 | 1.200 | 1.200 | 1.200 |")
     assert "50.0 / 50.0 / 50.0" in found["paper_measures_table"]
 
 
@@ -79,8 +81,8 @@ def test_what_version_0_1_said_is_told_in_our_words_by_line_of_the_log() -> None
         has_times=True,
     )
     name = str(taxonomy.names[3])
-    told = {"query": "cheap shoes unknown", "concepts": [name], "cluster": 4}
-    fillers = {"query": "the", "concepts": [], "cluster": -1}
+    told = {"query": "cheap shoes unknown", "concepts": [name], "cluster": 4, "precision": 2}
+    fillers = {"query": "the", "concepts": [], "cluster": -1, "precision": 0}
     found = {
         "rows": [{**told, "fillers_only": False}, {**fillers, "fillers_only": True}],
         "row_of": {"2": 0, "4": 1},
@@ -91,6 +93,7 @@ def test_what_version_0_1_said_is_told_in_our_words_by_line_of_the_log() -> None
     said, _ = split_ragged(release.term_offsets, release.terms)
     assert sorted(table.words[said]) == ["cheap", "shoes"]
     assert release.concepts.tolist() == [3]
+    assert release.precisions.tolist() == [2, 0]
 
 
 def test_words_of_ours_may_be_several_of_a_query() -> None:

@@ -161,7 +161,7 @@ def test_a_row_of_an_edition_is_told_once_by_the_release_that_published_it(
 ) -> None:
     incoming, out, audit = tmp_path / "in", tmp_path / "out", tmp_path / "audit.parquet"
     incoming.mkdir()
-    files = [write_log(incoming / f"{seed}.tsv", seed=seed, rows=90) for seed in (1, 2, 3)]
+    files = [write_log(incoming / f"{seed}.tsv", seed=seed, rows=60) for seed in (1, 2, 3)]
     raw = {str(file): raw_rows(file) for file in files}
     where = ["--store", str(private)]
     options = ["--inbox", str(incoming), "--out", str(out), "--settle", "0", "--edition", edition]

@@ -78,7 +78,7 @@ def concepts_of(query: str, finder: AttributeFinder) -> list[str]:
         *("shoes", "parts"),  # plurals with a lemma of their own
         *("free", "blue", "generic", "lower"),  # rather adjectives
         *("watches", "quotes", "wanted"),  # verbs that are rather something else
-        *("4s", "omaha", "tabs", "figure"),  # codes, and no sense above the others
+        *("4s", "omaha", "tabs"),  # codes, and no sense above the others
         *("to do", "take for"),  # side by side by chance
     ],
 )
