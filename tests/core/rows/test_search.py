@@ -101,6 +101,9 @@ def test_no_step_tells_less_than_before(log: Log, k: int, l: int) -> None:  # no
     started = search.total
     search.improve(12)
     assert search.total >= started - ROUNDING
+    improved = search.total
+    search.shake(5)
+    assert search.total >= improved - ROUNDING
     bounds = candidates.offsets
     for unit, row in enumerate(search.row_of):
         told = 0.0
