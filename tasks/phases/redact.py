@@ -1,9 +1,9 @@
 """Phase 5, redact: what each record publishes (paper §3.3, lines 14–18; guarantees).
 
 In: the records and their `Clustering`. Out: a `Release`: equivalence classes of records that
-publish the same row. `strict`: each class tells all that is true of every record of it, of each item
-the finest level and of time the finest span. `terms`: beside that each record its own words that k
-people use. `paper`: as printed. In the end no identifier may arise from what is left.
+publish the same row. `strict`: each class tells all that is true of every record of it, of each
+item the finest level and of time the finest span. `terms`: beside that each record its own words
+that k people use. `paper`: as printed. In the end no identifier may arise from what is left.
 """
 
 from __future__ import annotations
