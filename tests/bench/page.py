@@ -32,7 +32,7 @@ def page(found: Found) -> str:
     loader = jinja2.FileSystemLoader(HERE)
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
     figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
-    figures |= information_tables(found["information"])
+    figures |= {"information": found["information"], **information_tables(found["information"])}
     functions = {"rendered": rendered, "number": _number, "percent": _percent}
     return words.get_template("page.md.jinja").render(**figures, **functions)
 
