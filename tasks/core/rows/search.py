@@ -294,7 +294,8 @@ class RowSearch:
         if len({self._users[unit] for unit in chosen}) < self._k:
             return False
         sets = {self._sets[unit] for unit in chosen} if self._l > 1 else set()
-        return self._l == 1 or sets == {NOWHERE} or len(sets) >= self._l
+        # Of whoever has no attribute no concept is true: such a row tells words alone.
+        return self._l == 1 or NOWHERE in sets or len(sets) >= self._l
 
     def _stays_enough(self, row: int, leaving: list[int]) -> bool:
         """Whether a row keeps enough if some of its units leave it; nobody's is always enough."""

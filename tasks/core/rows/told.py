@@ -190,8 +190,12 @@ def concepts_told(told: Told, levels: ItemLevels, count: int, *, senses: bool) -
 
 
 def _agreed_senses(told: Told, levels: ItemLevels, typed: Longs) -> Longs:
-    """The concepts of words told as typed where all queries of a class mean the same by them."""
-    concepts = levels.item_concepts[told.items[typed]]
+    """The concepts of words told as typed where all queries of a class mean the same by them.
+
+    A concept that is too vague is no level of its item, and is not told here either.
+    """
+    items = told.items[typed]
+    concepts = np.where(_tells_its_sense(levels, items), levels.item_concepts[items], -1)
     _, word_of = group_by(told.classes[typed], told.nodes[typed])
     lowest = np.full(len(typed), np.iinfo(np.int32).max, dtype=np.int32)
     highest = np.full(len(typed), -1, dtype=np.int32)
@@ -199,6 +203,14 @@ def _agreed_senses(told: Told, levels: ItemLevels, typed: Longs) -> Longs:
     np.maximum.at(highest, word_of, concepts)
     agreed = (lowest == highest)[word_of] & (concepts >= 0)
     return ragged_keys(told.classes[typed[agreed]], concepts[agreed])
+
+
+def _tells_its_sense(levels: ItemLevels, items: Longs) -> Flags:
+    """Whether the concept of each item is one of its levels."""
+    width = int(levels.nodes.max(initial=0)) + 1
+    owner = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
+    senses = items * width + levels.words + levels.item_concepts[items]
+    return np.isin(senses, owner * width + levels.nodes)
 
 
 def _ordered(told: Told, terms: Longs, levels: ItemLevels, query_of: Longs, count: int) -> Ragged:

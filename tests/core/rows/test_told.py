@@ -86,9 +86,13 @@ class Slow:
         if senses:
             typed = {node for row in self.told() for node, _ in row if node < words}
             for word in typed:
-                meant = {i.concept for row in self.told() for n, i in row if n == word}
+                meant = {self.sense(i) for row in self.told() for n, i in row if n == word}
                 told |= meant if len(meant) == 1 else set()
         return sorted(told - {-1})
+
+    def sense(self, item: SlowItem) -> int:
+        """The concept of an item, unless that is too vague to be told."""
+        return item.concept if len(self.table.words) + item.concept in dict(item.levels) else -1
 
     def time(self, finest: int) -> tuple[int, int]:
         for precision in range(finest, TIME_NONE, -1):
