@@ -176,7 +176,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--ancestors",
         metavar=_choice("ancestors"),
-        help="Eq. 1's T(x) (inclusive; proper for --method paper)",
+        help="Eq. 1's T(x), for methods that compare records (inclusive; proper for paper)",
     )
     how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
     how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")

@@ -134,6 +134,15 @@ class Settings:
         return self.ancestors == "inclusive"
 
     @property
+    def inclusive_distances(self) -> bool:
+        """Whether a concept is among its own ancestors when concepts are compared.
+
+        Adaptive compares no records: there distances serve the paper's measures alone, which have
+        it otherwise.
+        """
+        return self.inclusive and self.method != "adaptive"
+
+    @property
     def topics_path(self) -> Path | None:
         return Path(self.topics) if self.topics else None
 

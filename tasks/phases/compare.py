@@ -84,7 +84,9 @@ def concept_fingerprint(settings: Settings) -> str:
     Whatever finds the concepts does not: pairs outlive a change of the tokeniser.
     """
     code = [*map(code_fingerprint, PAIR_CODE), digest(Path(__file__).read_bytes())]
-    return digest("concepts", code, wordnet_version(Path(settings.store)), settings.ancestors)
+    return digest(
+        "concepts", code, wordnet_version(Path(settings.store)), settings.inclusive_distances
+    )
 
 
 def pair_counts(job: Job, compared: Result[Comparison]) -> dict[str, int]:
@@ -122,7 +124,7 @@ def compare_records(job: Job, table: RecordTable) -> Comparison:
 
 def _concept_distances(job: Job, table: RecordTable) -> tuple[ConceptDistances, PairCounts]:
     """Eq. 1, once for all concepts with the same ancestors."""
-    taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive
+    taxonomy, inclusive = wordnet(job.settings.store).taxonomy, job.settings.inclusive_distances
     found = concept_classes(taxonomy, np.unique(table.sets.concepts), inclusive=inclusive)
 
     def compute(rows: Longs, columns: Longs) -> NDArray[np.float32]:

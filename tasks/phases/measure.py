@@ -180,7 +180,7 @@ def _information_loss(
     settings = job.settings
     known = resources_in(settings.store, settings.topics)
     shown = shown_rows(table, release, rows_per_part=job.sizes.rows_per_part)
-    parts = ((known, settings.inclusive, centre, rows) for rows in shown)
+    parts = ((known, settings.inclusive_distances, centre, rows) for rows in shown)
     topics = topic_map(settings.store, settings.topics)
     found = loss_of(starmap(loss_of_part, parts), topics)
     return {
