@@ -24,6 +24,7 @@ VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390
 MISSING_IN_PREFECT = ("/ico/undefined.svg", "/favicon.ico", "/favicon-dark.ico")
 """Small pictures that Prefect 3.8.8's own page asks for in vain."""
 AT_HOME = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "file:")
+FIGURES = 9
 each_view = pytest.mark.parametrize(("scheme", "width"), VIEWS)
 
 
@@ -113,8 +114,8 @@ def test_the_report(visit: Visit, services: Services) -> None:
     (report,) = services.out.glob("edition-*/release-*/report.html")
     visit.page.goto(report.as_uri())
     drawn = visit.page.locator("figure svg")
-    assert drawn.count() == 6
-    for place in range(6):
+    assert drawn.count() == FIGURES
+    for place in range(FIGURES):
         box = drawn.nth(place).bounding_box()
         assert box is not None
         assert box["width"] > 250
@@ -152,10 +153,10 @@ def test_the_artifacts_of_the_run(visit: Visit, services: Services, run: dict[st
         visit.page.goto(f"{services.url}/artifacts/artifact/{shown[key]['id']}")
         visit.page.get_by_text(says).first.wait_for()
         pictures = visit.page.locator("img[src^='data:image/svg+xml']")
-        assert pictures.count() == (6 if key == "release" else 0)
+        assert pictures.count() == (FIGURES if key == "release" else 0)
         for place in range(pictures.count()):
             assert pictures.nth(place).evaluate("picture => picture.naturalWidth") > 250
-        visit.make_tall(4200 if key == "release" else 900)
+        visit.make_tall(6000 if key == "release" else 900)
         visit.page.wait_for_timeout(500)
         visit.keep(f"artifact-{key}")
     assert visit.complaints == []

@@ -103,9 +103,7 @@ def test_blocks_that_are_cut_anew_change_nothing(
     paths = write_parts(tmp_path / "log", 8, queries=2400, users=200, seed=SEED)
     grown, counts = new_store(), []
     for end in (2, 4, 6, 7, 8):
-        settings = replace(
-            settings_for(paths[:end], grown, tmp_path / "out", "adaptive"), scope="all"
-        )
+        settings = replace(settings_for(paths[:end], grown, tmp_path / "out", "mdav"), scope="all")
         made, measures = released(settings, sizes=sizes)
         blocks = made.compared.value.blocks
         assert blocks is not None
