@@ -112,6 +112,17 @@ def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
     return np.bincount(keys // width, minlength=count).astype(np.int64)
 
 
+def numbered_by_first(labels: Ints | Longs) -> Longs:
+    """The same groups, numbered 0, 1, … in the order in which they first appear; -1 is none."""
+    held = labels >= 0
+    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    result = np.full(len(labels), -1, dtype=np.int64)
+    result[held] = numbers[inverse.ravel()]
+    return result
+
+
 def part_slices(sizes: Longs, most: int) -> Iterator[slice]:
     """Neighbours whose sizes together are no more than `most`, or one alone that is larger."""
     bounds = np.concatenate(([0], np.cumsum(sizes)))

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tasks.core.arrays import distinct, take_ragged
+from tasks.core.arrays import distinct, numbered_by_first, take_ragged
 from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.costs import TILE, Costs, SetCosts, costs_between
@@ -161,24 +161,13 @@ def _path_above(concept: int, taxonomy: Taxonomy) -> list[int]:
     return path[:0:-1] or path
 
 
-def renumbered(labels: Ints) -> Ints:
-    """The same clusters, numbered 0, 1, … in the order of their first sets."""
-    held = labels >= 0
-    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int32)
-    numbers[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    result = np.full(len(labels), SUPPRESSED, dtype=np.int32)
-    result[held] = numbers[inverse.ravel()]
-    return result
-
-
 def suppressed_labels(problem: Problem) -> Ints:
     return np.full(len(problem), SUPPRESSED, dtype=np.int32)
 
 
 def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
     """Clusters of records from labels of their sets; a medoid's first record is the centroid."""
-    set_labels = renumbered(labels_of_sets)
+    set_labels = numbered_by_first(labels_of_sets).astype(np.int32)
     own_sets = table.set_of
     # The last entry is for records without a set, whose number is -1.
     labels = np.append(set_labels, np.int32(SUPPRESSED))[own_sets]
@@ -208,10 +197,10 @@ def clusters_of_labels(table: RecordTable, labels: Ints | Longs, costs: SetCosts
         costs: of the table's sets.
     """
     held = np.flatnonzero((labels >= 0) & (table.set_of >= 0))
-    numbers = renumbered(labels[held].astype(np.int32))
+    numbers = numbered_by_first(labels[held])
     own = np.full(len(table), SUPPRESSED, dtype=np.int32)
     own[held] = numbers
-    keys = numbers.astype(np.int64) * len(table.sets) + table.set_of[held]
+    keys = numbers * len(table.sets) + table.set_of[held]
     units, first, counts = np.unique(keys, return_index=True, return_counts=True)
     clusters, sets = np.divmod(units, max(1, len(table.sets)))
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))

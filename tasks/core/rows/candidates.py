@@ -12,6 +12,7 @@ their people share.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -19,12 +20,11 @@ from tasks.core.arrays import group_by, sums_by, take_ragged
 from tasks.core.records import Flags, Floats, Ints, Longs, freeze
 from tasks.core.rows.problem import WORTH, RowProblem
 
-MOST_LEVELS = 3
-SEED = 15
-MOST_NODES = 24
+MOST_LEVELS: Final = 3
+MOST_NODES: Final = 24
 """Levels of a query that take part, the most informative: a bound for very long queries."""
-
-BITS_OF_A_MASK = 62
+SEED: Final = 15
+BITS_OF_A_MASK: Final = 62
 """Items of a query are told apart up to here; of longer queries some are taken for each other."""
 
 
@@ -64,7 +64,8 @@ def candidates_of(
 ) -> Candidates:
     """All sets of levels that k people share, with and without a time."""
     levels = _frequent_levels(problem, most_nodes)
-    found = [_roots(problem), *_mined(problem, levels, most_levels), _whole_queries(problem)]
+    mined = _mined(problem, levels, most_levels)
+    found = [_roots(problem), *mined, _whole_queries(problem, most_levels)]
     return _with_times(problem, _joined(found))
 
 
@@ -99,9 +100,8 @@ def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
     levels = problem.levels
     items = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
     forms = np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets))[items]
-    _, nodes = _numbered(
-        problem.groups[forms] * (int(levels.nodes.max(initial=0)) + 1) + levels.nodes
-    )
+    width = int(levels.nodes.max(initial=0)) + 1
+    _, nodes = group_by(problem.groups[forms] * width + levels.nodes)
     bits = levels.bits
     kept = problem.enough(nodes, forms)[nodes] & (problem.may_tell(items))
     items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
@@ -146,7 +146,7 @@ def _ranks_within(groups: Longs, values: Floats) -> Longs:
 def _roots(problem: RowProblem) -> _Support:
     """What all records of a group tell before anything else, if that is something."""
     forms = np.flatnonzero(problem.told_by_group > 0)
-    _, sets = _numbered(problem.groups[forms])
+    _, sets = group_by(problem.groups[forms])
     return _Support(sets, forms, problem.told_by_group[forms], int(sets.max(initial=-1)) + 1)
 
 
@@ -154,7 +154,7 @@ def _mined(problem: RowProblem, levels: _Levels, most_levels: int) -> list[_Supp
     """Sets of one level, of two, and so on; places point into `levels`."""
     width = int(levels.nodes.max(initial=0)) + 1
     # A set holds the group of its forms by its first node, which is numbered within the group.
-    _, sets = _numbered(levels.nodes)
+    _, sets = group_by(levels.nodes)
     before = problem.told_by_group[levels.forms]
     support = _Support(sets, levels.forms, before + levels.bits, int(sets.max(initial=-1)) + 1)
     places, items = np.arange(len(levels.forms)), levels.items
@@ -163,12 +163,12 @@ def _mined(problem: RowProblem, levels: _Levels, most_levels: int) -> list[_Supp
         owner, place = _later_places(levels, support.forms, places)
         apart = (items[owner] & levels.items[place]) == 0
         owner, place = owner[apart], place[apart]
-        _, sets = _numbered(support.sets[owner] * width + levels.nodes[place])
+        _, sets = group_by(support.sets[owner] * width + levels.nodes[place])
         kept = problem.enough(sets, support.forms[owner])[sets]
         owner, place = owner[kept], place[kept]
         if not len(owner):
             break
-        _, sets = _numbered(sets[kept])
+        _, sets = group_by(sets[kept])
         bits = support.bits[owner] + levels.bits[place]
         support = _Support(sets, support.forms[owner], bits, int(sets.max()) + 1)
         items, places = items[owner] | levels.items[place], place
@@ -184,10 +184,10 @@ def _later_places(levels: _Levels, forms: Longs, places: Longs) -> tuple[Longs, 
     return owner, places[owner] + 1 + np.arange(len(owner)) - first[owner]
 
 
-def _whole_queries(problem: RowProblem) -> _Support:
+def _whole_queries(problem: RowProblem, most_levels: int) -> _Support:
     """Queries as typed, in any order of their words, if they hold more items than sets do."""
     levels = problem.levels
-    long = np.flatnonzero(np.diff(levels.item_offsets) > MOST_LEVELS)
+    long = np.flatnonzero(np.diff(levels.item_offsets) > most_levels)
     offsets, items = take_ragged(levels.item_offsets, long)
     # Items of a form stand by word.
     words = levels.item_words[items].astype(np.int64)
@@ -207,7 +207,7 @@ def _whole_queries(problem: RowProblem) -> _Support:
     told = sums_by(owner, told, len(long))
     bits = problem.told_by_group[long] + told
     kept = problem.enough(sets, long)[sets] & (told > 0)
-    _, sets = _numbered(sets[kept])
+    _, sets = group_by(sets[kept])
     return _Support(sets, long[kept], bits[kept], int(sets.max(initial=-1)) + 1)
 
 
@@ -232,10 +232,10 @@ def _with_times(problem: RowProblem, found: _Support) -> Candidates:
         cell = cells[units]
         timed = np.flatnonzero(cell >= 0)
         width = int(cells.max(initial=0)) + 1
-        _, spans = _numbered(sets[timed] * width + cell[timed])
+        _, spans = group_by(sets[timed] * width + cell[timed])
         kept = problem.enough_units(spans, units[timed])[spans] if len(spans) else spans > 0
         timed = timed[kept]
-        _, spans = _numbered(spans[kept])
+        _, spans = group_by(spans[kept])
         keys.append(first + spans)
         all_units.append(units[timed])
         all_bits.append(bits[timed] + gain)
@@ -244,14 +244,3 @@ def _with_times(problem: RowProblem, found: _Support) -> Candidates:
     order = np.lexsort((members, rows))
     bounds = np.searchsorted(rows[order], np.arange(first + 1))
     return Candidates(bounds, members[order].astype(np.int32), np.concatenate(all_bits)[order])
-
-
-def _numbered(keys: Longs) -> tuple[Longs, Longs]:
-    """The different keys, ascending, and which of them each is."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    new = np.ones(len(keys), dtype=np.bool_)
-    new[1:] = ordered[1:] != ordered[:-1]
-    numbers = np.empty(len(keys), dtype=np.int64)
-    numbers[order] = np.cumsum(new) - 1
-    return ordered[new], numbers

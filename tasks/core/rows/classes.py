@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.core.arrays import part_slices, take_ragged
+from tasks.core.arrays import numbered_by_first, part_slices, take_ragged
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import Longs
 from tasks.core.rows.candidates import best_shared_nodes, candidates_of
@@ -41,17 +41,6 @@ def classes_of(
 def classes_of_part(problem: RowProblem) -> Longs:
     """The class of each unit of a problem that is searched as a whole; runs in a worker."""
     return numbered_by_first(choose_rows(problem, candidates_of(problem)))
-
-
-def numbered_by_first(labels: Longs) -> Longs:
-    """The same classes, numbered 0, 1, … in the order in which they first appear."""
-    held = labels >= 0
-    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    result = np.full(len(labels), NOWHERE, dtype=np.int64)
-    result[held] = numbers[inverse]
-    return result
 
 
 def _joined(count: int, found: list[tuple[Longs, Longs]]) -> Longs:

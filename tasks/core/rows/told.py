@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +26,7 @@ from tasks.core.arrays import (
 )
 from tasks.core.records import (
     NO_TIME,
-    PUBLISHED,
     TIME_NONE,
-    TOO_FEW,
     Flags,
     Floats,
     Ints,
@@ -36,6 +34,7 @@ from tasks.core.records import (
     RecordTable,
     Release,
     cut_times,
+    too_few_unless_published,
 )
 from tasks.core.rows.levels import ItemLevels
 
@@ -78,24 +77,25 @@ def release_of(
         precision: of the finest time that may be told.
         senses: whether an attribute that is told as typed is told as its concept, too.
     """
-    count = int(class_of.max(initial=-1)) + 1
+    class_count = int(class_of.max(initial=-1)) + 1
     records = np.flatnonzero(class_of >= 0)
     first, query_of = group_by(class_of[records], table.form_of[records])
     classes, forms = class_of[records[first]], table.form_of[records[first]].astype(np.int64)
-    told = told_of(classes, forms, levels, count)
+    told = told_of(classes, forms, levels, class_count)
     names = _names(table, told, levels, records, query_of, k=k)
-    concepts = concepts_told(told, levels, count, senses=senses)
-    times, precisions = _times(table.times, class_of, count, precision)
+    term_offsets, terms = _ordered(told, names, levels, query_of, class_count)
+    concept_offsets, concepts = concepts_told(told, levels, class_count, senses=senses)
+    times, precisions = _times(table.times, class_of, class_count, precision)
     return Release(
         class_of=class_of.astype(np.int32),
-        term_offsets=(terms := _ordered(told, names, levels, query_of, count))[0],
-        terms=terms[1],
-        concept_offsets=concepts[0],
-        concepts=concepts[1],
+        term_offsets=term_offsets,
+        terms=terms,
+        concept_offsets=concept_offsets,
+        concepts=concepts,
         times=times,
         precisions=precisions,
-        clusters=cluster_numbers(concepts),
-        reasons=np.where(class_of < 0, TOO_FEW, PUBLISHED).astype(np.int32),
+        clusters=cluster_numbers((concept_offsets, concepts)),
+        reasons=too_few_unless_published(class_of.astype(np.int32)),
     )
 
 
@@ -238,12 +238,23 @@ def _times(times: Longs, class_of: Longs, count: int, finest: int) -> tuple[Long
     return told, precisions
 
 
-def cluster_numbers(concepts: Ragged) -> Ints:
-    """A number for each different set of concepts, in order; -1 for none."""
+def cluster_numbers(concepts: Ragged, published: Sequence[Ints] = ()) -> Ints:
+    """A number for each different set of concepts, in order; -1 for none.
+
+    Args:
+        published: sets that have a number already: their place here.
+    """
+    numbers = {own.tobytes(): number for number, own in reversed(list(enumerate(published)))}
+    numbers[b""] = -1
     offsets, values = concepts
-    numbers: dict[bytes, int] = {b"": -1}
-    found = (values[start:end].tobytes() for start, end in pairwise(offsets.tolist()))
-    return np.array([numbers.setdefault(own, len(numbers) - 1) for own in found], dtype=np.int32)
+    following = count(len(published))
+    found = []
+    for start, end in pairwise(offsets.tolist()):
+        own = values[start:end].tobytes()
+        if own not in numbers:
+            numbers[own] = next(following)
+        found.append(numbers[own])
+    return np.array(found, dtype=np.int32)
 
 
 def in_edition(release: Release, published: Sequence[Ints]) -> Release:
@@ -252,14 +263,5 @@ def in_edition(release: Release, published: Sequence[Ints]) -> Release:
     Args:
         published: the concepts of the edition's clusters, by number.
     """
-    numbers = {own.tobytes(): number for number, own in reversed(list(enumerate(published)))}
-    numbers[b""] = -1
-    following = len(published)
-    clusters = []
-    for start, end in pairwise(release.concept_offsets.tolist()):
-        own = release.concepts[start:end].tobytes()
-        if own not in numbers:
-            numbers[own] = following
-            following += 1
-        clusters.append(numbers[own])
-    return replace(release, clusters=np.array(clusters, dtype=np.int32))
+    concepts = release.concept_offsets, release.concepts
+    return replace(release, clusters=cluster_numbers(concepts, published))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.arrays import numbered_by_first
 from tasks.core.records import TIME_MONTH, Floats, Longs
 from tasks.core.rows.candidates import best_shared_nodes
 from tasks.core.rows.classes import (
     classes_of,
     classes_of_part,
     cut_into_parts,
-    numbered_by_first,
     part_of,
 )
 from tasks.core.rows.levels import ItemLevels, item_levels

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.arrays import numbered_by_first
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.information import information_kept
 from tasks.core.records import TIME_MONTH, TIME_NONE, RecordTable, Release
 from tasks.core.rows.candidates import candidates_of
-from tasks.core.rows.classes import numbered_by_first
 from tasks.core.rows.levels import item_levels
 from tasks.core.rows.problem import RowProblem, row_problem
 from tasks.core.rows.search import NOWHERE, RowSearch, choose_rows
