@@ -8,6 +8,11 @@ here: the next scheduled run takes up its files. So one machine serves a pool, w
 Why not by Prefect's heartbeats and an automation: tried with 3.8.8, they end such a run after 83 s
 (this: 7 s), never one that was killed before its first heartbeat, and are known to crash runs that
 have completed (PrefectHQ/prefect#18653).
+
+The worker starts `deployments.flow_run` and nothing else, with its own environment in its own
+folder. A pool, a deployment or a run can ask Prefect's worker for any command, environment and
+folder, a deployment also for steps before its flow and for code of its own: all these are in the
+server's database, and this worker reads none of them.
 """
 
 from __future__ import annotations
@@ -17,14 +22,18 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any, Final
 from uuid import UUID
 
 import anyio
-from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import WorkPoolCreate
+import anyio.to_thread
+from anyio.abc import TaskStatus
+from prefect.client.orchestration import PrefectClient, SyncPrefectClient, get_client
+from prefect.client.schemas.actions import WorkPoolCreate, WorkPoolUpdate
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterState,
@@ -34,10 +43,14 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.exceptions import ObjectAlreadyExists
+from prefect.runner._flow_run_executor import FlowRunExecutionResult, FlowRunExecutorContext
+from prefect.runner._process_manager import ProcessHandle
+from prefect.runner._starter_engine import EngineCommandStarter
 from prefect.states import Cancelled, Crashed
-from prefect.workers.process import ProcessWorker
+from prefect.utilities.processutils import command_to_string
+from prefect.workers.process import ProcessJobConfiguration, ProcessWorker, ProcessWorkerResult
 
-from deployments.config import POOL, Config, read_config
+from deployments.config import POOL, ROOT, Config, read_config
 from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
 from tasks.errors import InputError
@@ -49,10 +62,80 @@ END_SECONDS = 15
 GONE = "the worker and the run's process are gone; the next scheduled run takes up its files"
 
 
+NOTHING_TO_CHOOSE: Final[dict[str, Any]] = {
+    "job_configuration": {"stream_output": True},
+    "variables": {"type": "object", "properties": {}, "additionalProperties": False},
+}
+"""The pool's form: the server refuses what the worker would not heed."""
+
+
+class OwnJob(ProcessJobConfiguration):
+    """How a flow run is started, whatever the server's database says."""
+
+    @classmethod
+    async def from_template_and_values(
+        cls,
+        base_job_template: dict[str, Any],
+        values: dict[str, Any],
+        client: PrefectClient | None = None,
+    ) -> OwnJob:
+        return cls()
+
+
+class Alerts:
+    """What the worker does about a run that has crashed or was cancelled.
+
+    Prefect's would load the flow as the deployment in the database says, in this process.
+    """
+
+    async def run_cancellation_hooks(self, flow_run: FlowRun, state: State[Any]) -> None:
+        pass
+
+    async def run_crashed_hooks(self, flow_run: FlowRun, state: State[Any]) -> None:
+        told = {"run": flow_run.name, "state": state.name}
+        await anyio.to_thread.run_sync(send_alert, told)
+
+
+# As an abstract class it is not entered into Prefect's list of workers, where its type has one.
+class OwnWorker(ProcessWorker, ABC):
+    """Starts `deployments.flow_run` for every run."""
+
+    job_configuration = OwnJob
+
+    async def run(
+        self,
+        flow_run: FlowRun,
+        configuration: ProcessJobConfiguration,
+        task_status: TaskStatus[int] | None = None,
+    ) -> ProcessWorkerResult:
+        async with FlowRunExecutorContext() as context, anyio.create_task_group() as group:
+            starter = EngineCommandStarter(
+                command=command_to_string([sys.executable, "-m", "deployments.flow_run"]),
+                cwd=ROOT,
+                env=configuration.env,
+                control_channel=context.control_channel,
+            )
+            executor = context.create_executor(
+                flow_run, starter, propose_submitting=False, hook_runner=Alerts()
+            )
+            ended: list[FlowRunExecutionResult | None] = []
+
+            async def execute(*, task_status: TaskStatus[ProcessHandle]) -> None:
+                ended.append(await executor.submit(task_status=task_status))
+
+            handle = await group.start(execute)
+            if task_status is not None:
+                task_status.started(handle.pid)
+        (result,) = ended
+        code = result.status_code if result and result.status_code is not None else 1
+        return ProcessWorkerResult(status_code=code, identifier=str(handle.pid))
+
+
 def make_pool(client: SyncPrefectClient) -> None:
-    """Make the pool unless it is there."""
+    """Make the pool unless it is there; its form is ours in any case."""
     with suppress(ObjectAlreadyExists):
         client.create_work_pool(WorkPoolCreate(name=POOL, type="process"))
+    client.update_work_pool(POOL, WorkPoolUpdate(base_job_template=NOTHING_TO_CHOOSE))
 
 
 def end_orphans(client: SyncPrefectClient) -> list[str]:
@@ -126,7 +209,7 @@ def work() -> None:
             print(f"{name}: {GONE}", flush=True)
     signal.signal(signal.SIGTERM, _end)
     with suppress(KeyboardInterrupt):
-        anyio.run(ProcessWorker(work_pool_name=POOL, name=POOL).start)
+        anyio.run(OwnWorker(work_pool_name=POOL, name=POOL).start)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import socket
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 from xmlrpc.client import Fault
 
-import yaml
 from supervisor import childutils
 
 from deployments.config import HOST, ROOT, Config, read_config
-from tasks.errors import InputError, LogveilError, UsageError
+from deployments.deployed import Deployed, read_deployments
+from flows.process import speak_to_any_terminal
+from tasks.errors import InputError, LogveilError
 
 START_SECONDS: Final = 180
 """So long a server may take to answer first; on a fresh home it makes its database."""
@@ -34,21 +36,24 @@ SUPERVISOR: Final = (sys.executable, "-m", "supervisor.supervisord") + (
 )
 PRIVATE: Final = 0o077
 """The supervisor's umask, so that nobody else may read its logs."""
+TELL: Final = 'eval "$(python -m deployments.services env)"'
 EXAMPLES: Final = """\
 examples:
   python -m deployments.services up      start in the background; does nothing if it runs (make up)
   python -m deployments.services status  what runs, and where its page and logs are
   python -m deployments.services down    stop; a run under way is taken up after the next start
   python -m deployments.services run     stay in the foreground, as systemd wants it
+  eval "$(python -m deployments.services env)"    let the prefect command of this shell talk to it
 
 settings, from the environment or from stack.env (mode 600) in the state folder:
   LOGVEIL_STATE         the state folder (environment only)
   LOGVEIL_PORT          of server and page, on loopback (4200)
-  LOGVEIL_DEPLOYMENTS   what is deployed (deployments/prefect.yaml); copy it to change anything
+  LOGVEIL_DEPLOYMENTS   what is deployed (deployments/prefect.yaml), and the least that every run
+                        holds to, whoever starts it; copy it to change anything
   LOGVEIL_TIMEOUT_SECONDS    after which a run is ended (86400)
   LOGVEIL_ALERT_URL     gets a POST with JSON when a run fails
   PREFECT_SERVER_DATABASE_CONNECTION_URL    postgresql+asyncpg://… instead of SQLite
-  PREFECT_SERVER_API_AUTH_STRING            name:password that the API then asks for
+  PREFECT_SERVER_API_AUTH_STRING            name:password instead of the file "credential"
   PREFECT_…             any other setting of Prefect
 
 exit codes: 0 done; 1 (status) they do not run; 2 wrong usage or settings; 3 they do not start
@@ -62,15 +67,16 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("command", choices=("up", "down", "status", "run"))
+    made.add_argument("command", choices=tuple(COMMANDS))
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
+    speak_to_any_terminal()
     command = parser().parse_args(arguments).command
     try:
-        code: int = {"up": up, "down": down, "status": status, "run": run}[command](read_config())
+        code = COMMANDS[command](read_config())
     except LogveilError as fault:
         print(f"logveil: {fault}", file=sys.stderr)
         return fault.exit_code
@@ -111,9 +117,18 @@ def status(config: Config) -> int:
         print(f"logveil: the services {'do not run' if found is None else 'are starting'}")
         return 1
     print(f"logveil: the services run (server {found.get('server')}, worker {found['worker']})")
-    print(f"page:         {config.url}")
+    print(f"page:         {config.url}; it asks for the credential: all of the line, name:password")
+    print(f"credential:   {config.credential_place}")
+    print(f"prefect:      {TELL} then: prefect deployment ls")
     print(f"deployments:  {config.deployments}")
     print(f"logs:         {config.folder}")
+    return 0
+
+
+def env(config: Config) -> int:
+    """Tell a shell what Prefect's own command and our flows need to talk to the server."""
+    for name, value in config.client_environment().items():
+        print(f"export {name}={shlex.quote(value)}")
     return 0
 
 
@@ -144,14 +159,27 @@ def processes(config: Config) -> dict[str, int] | None:
     return {each["name"]: each["pid"] for each in told if each["pid"]}
 
 
+COMMANDS: Final[dict[str, Callable[[Config], int]]] = {
+    "up": up,
+    "down": down,
+    "status": status,
+    "run": run,
+    "env": env,
+}
+
+
 def _is_complete(config: Config) -> bool:
     """Whether the worker was started, which is the last of all."""
     return "worker" in (processes(config) or {})
 
 
 def _prepare(config: Config) -> None:
+    # Earlier versions have left files there that were as open as their user's umask.
+    for path in config.folder.rglob("*"):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~PRIVATE)
     refuse_used_port(int(config.settings["LOGVEIL_PORT"]))
-    make_inboxes(config.deployments)
+    make_folders(read_deployments(config.deployments).values())
     (config.folder / "deploy.log").unlink(missing_ok=True)
 
 
@@ -181,17 +209,13 @@ def refuse_used_port(port: int) -> None:
             ) from None
 
 
-def make_inboxes(deployments: Path) -> None:
-    """Make the folders that deployed flows look into, as private as what comes in."""
-    try:
-        told = yaml.safe_load(deployments.read_text(encoding="utf-8"))
-        parameters = [each.get("parameters") or {} for each in told["deployments"]]
-    except OSError as fault:
-        raise UsageError(f"LOGVEIL_DEPLOYMENTS: {deployments}: {fault.strerror}") from None
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"LOGVEIL_DEPLOYMENTS: {deployments} lists no deployments") from None
-    for inbox in (given["inbox"] for given in parameters if "inbox" in given):
-        (ROOT / inbox).mkdir(mode=0o700, parents=True, exist_ok=True)
+def make_folders(deployments: Iterable[Deployed]) -> None:
+    """Make the folders that deployed flows read, as private as what comes in."""
+    for parameters in (each.parameters for each in deployments):
+        inbox = [parameters["inbox"]] if "inbox" in parameters else []
+        for name in (*inbox, *(parameters.get("settings") or {}).get("logs", ())):
+            if "://" not in name and not (ROOT / name).exists():
+                (ROOT / name).mkdir(mode=0o700, parents=True)
 
 
 if __name__ == "__main__":

@@ -20,13 +20,12 @@ from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
 from flows.dask_executor import executor_of
 from flows.display import Screen
-from flows.release import Phases, make_release
+from flows.release import Phases, release_into_folder
 from flows.run_page import RunPage
 from tasks import steps
-from tasks.errors import LogveilError
+from tasks.errors import LogveilError, printable
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
-from tasks.phases.publish import InFolder
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
@@ -34,6 +33,8 @@ T = TypeVar("T")
 DAY: Final = 86_400
 # Not a parameter of the flow: Prefect would store it with the run.
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
+# The same: settings and inbox under their own names, which Prefect may not be able to store.
+_GIVEN: ContextVar[tuple[Settings, str] | None] = ContextVar("given", default=None)
 
 
 def alert(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
@@ -71,11 +72,11 @@ HOUSE_RULES: dict[str, Any] = {
 )
 def anonymise(settings: Settings) -> FinalMeasures:
     """One release; the parameters that Prefect stores are paths and numbers."""
-    page = _page()
+    page, (settings, _) = _page(), _given(settings)
     try:
         with executor_of(settings) as executor:
             job = Job.of(settings, executor, page.progress)
-            return make_release(job, InFolder(Path(settings.out)), Tasks(page))
+            return release_into_folder(job, Tasks(page))
     except LogveilError as fault:
         return cast("FinalMeasures", _failed(fault))
 
@@ -85,14 +86,14 @@ def anonymise_inbox(
     settings: Settings, inbox: str, edition: Growth = "append", settle: float = SETTLE_SECONDS
 ) -> dict[str, Any]:
     """Release the complete files of an inbox."""
-    page = _page()
+    page, (settings, inbox) = _page(), _given(settings, inbox)
     try:
         with executor_of(settings) as executor:
             order = Order(settings, Path(inbox), edition, settle)
             outcome = InboxRun(order, executor, lambda: Tasks(page)).run()
     except LogveilError as fault:
         return cast("dict[str, Any]", _failed(fault))
-    if outcome.failed:
+    if outcome.failed or outcome.skipped:
         return cast("dict[str, Any]", _failed(FilesPutAside(outcome)))
     return _completed(outcome)
 
@@ -100,6 +101,11 @@ def anonymise_inbox(
 def _page() -> RunPage:
     # Not in the flows: Dask is sent their code, and a context variable cannot be sent.
     return RunPage(_SCREEN.get() or Screen(quiet=True, stderr=True))
+
+
+def _given(settings: Settings, inbox: str = "") -> tuple[Settings, str]:
+    """What a command of this process was given, or else what Prefect has stored."""
+    return _GIVEN.get() or (settings, inbox)
 
 
 # Prefect takes a state that a flow returns for the run's, and gives or raises what it holds.
@@ -122,7 +128,8 @@ class Tasks(Phases):
     def publish(self, publication: Publication, made: MadeRelease, measures: FinalMeasures) -> None:
         put_in_place = partial(super().publish, publication, made, measures)
         steps.publish.with_options(task_run_name=f"publish{publication.label}")(put_in_place)
-        self._page.released(measures, publication.folder)
+        if measures["records"]["published"]:
+            self._page.released(measures, publication.folder)
 
 
 def stop_embedded_servers() -> None:
@@ -142,3 +149,13 @@ def shown_on(screen: Screen) -> Iterator[None]:
         yield
     finally:
         _SCREEN.reset(token)
+
+
+@contextmanager
+def told_to_prefect(settings: Settings, inbox: str = "") -> Iterator[tuple[Settings, str]]:
+    """What a flow of this process is called with; it works with what is given here."""
+    token = _GIVEN.set((settings, inbox))
+    try:
+        yield settings.in_utf8(), printable(inbox)
+    finally:
+        _GIVEN.reset(token)

@@ -14,21 +14,27 @@ from tasks.editions.ledger import Ledger, open_ledger
 from tasks.editions.releases import InEdition, published_so_far
 from tasks.editions.state import (
     EditionState,
+    can_be_read,
     current_state,
     files_that_wait,
     next_state,
     recover,
     refuse_other_settings,
+    refuse_strangers,
     shared_settings,
     withdraw_old,
 )
 from tasks.errors import (
     BadLog,
+    DiskTrouble,
+    InputError,
     LogveilError,
     StillChanging,
     UnexpectedError,
+    UsageError,
     VerificationFailed,
 )
+from tasks.folders import overlap
 from tasks.phases.job import Job, files_of, open_store
 from tasks.phases.read import refuse_unreadable
 from tasks.runtime.executor import Executor
@@ -55,6 +61,17 @@ class Order:
     edition: Growth
     settle: float
 
+    def __post_init__(self) -> None:
+        inbox_folder.require_inbox(self.inbox)
+        places = {"out": self.out, "the store": Path(self.settings.store)}
+        faults = [
+            f"the inbox {self.inbox} and {what} {place} must be apart, neither in the other"
+            for what, place in places.items()
+            if overlap(self.inbox, place)
+        ]
+        if faults:
+            raise UsageError(*faults)
+
     @property
     def out(self) -> Path:
         return Path(self.settings.out)
@@ -62,13 +79,28 @@ class Order:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the files of an inbox; names and counts only."""
+    """What became of the files of an inbox; names and counts only.
+
+    Attributes:
+        known: files whose content had come before.
+        failed: files that were put aside, with the reason.
+        skipped: files that stay and are tried again, with the reason.
+        left: files that are not complete yet.
+    """
 
     released: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    known_rows: int = 0
     exit_code: int = 0
+
+    def fail_with(self, fault: LogveilError) -> None:
+        """Of several exit codes the highest counts; a fault of the program more than all others."""
+        codes = {self.exit_code, fault.exit_code}
+        self.exit_code = 1 if 1 in codes else max(codes)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -77,23 +109,31 @@ class Outcome:
         """How many files went which way."""
         return {
             "released": len(self.released),
+            "waiting": len(self.waiting),
             "known already": len(self.known),
             "put aside": len(self.failed),
+            "skipped": len(self.skipped),
             "left for the next run": len(self.left),
         }
 
     def told(self) -> str:
         """The same in one line."""
         counts = [f"{files} {what}" for what, files in self.counts().items() if files]
-        return "files: " + (", ".join(counts) or "none")
+        known = f"; {self.known_rows:,} rows were known" if self.known_rows else ""
+        return "files: " + (", ".join(counts) or "none") + known
+
+
+def _in_one_line(fault: LogveilError) -> str:
+    return "; ".join(str(fault).splitlines())
 
 
 class FilesPutAside(LogveilError):
-    """A run has put files aside; whatever else it did is done."""
+    """A run has put files aside or skipped them; whatever else it did is done."""
 
     def __init__(self, outcome: Outcome) -> None:
-        reasons = [f"{name}: {reason}" for name, reason in outcome.failed.items()]
-        super().__init__("\n".join([f"put aside: {reasons[0]}", *reasons[1:], outcome.told()]))
+        aside = [f"put aside: {name}: {reason}" for name, reason in outcome.failed.items()]
+        skipped = [f"skipped: {name}: {reason}" for name, reason in outcome.skipped.items()]
+        super().__init__(*aside, *skipped, outcome.told())
         self.outcome = outcome
         self.exit_code = outcome.exit_code
 
@@ -133,21 +173,56 @@ class InboxRun:
         if path is None:
             return False
         state = current_state(ledger, self._order.out)
+        refuse_strangers(state, self._order.out, Path(self._settings.store))
         state = state or next_state(ledger, self._settings, self._order.out, "append")
         refuse_other_settings(state, self._settings)
-        sha = content_digest(path)
+        sha = self._content(path)
+        if sha is None:
+            return True
         if ledger.known(state.edition, sha):
             self._put_known_away(path, sha)
         else:
             self._append(ledger, state, path, sha)
         return True
 
+    def _content(self, path: Path) -> str | None:
+        """The digest of a file; one that cannot be read does not stop the others."""
+        try:
+            return content_digest(path)
+        except DiskTrouble as fault:
+            self._skip(path, fault)
+        except InputError as fault:
+            self._put_aside(path, fault)
+        return None
+
+    def _put_aside(self, path: Path, fault: LogveilError) -> None:
+        """Move a file to failed/; one that cannot be moved either is skipped."""
+        reason = _in_one_line(fault)
+        try:
+            moved = inbox_folder.move_to_failed(self._order.inbox, path, reason)
+        except InputError as other:
+            self._skip(path, InputError(reason, *other.args))
+            return
+        if moved is None:
+            # Somebody else has taken it away.
+            self.outcome.left.append(path.name)
+            return
+        self.outcome.failed[path.name] = reason
+        self.outcome.fail_with(fault)
+        self._display.say(f"{path.name}: put aside in failed/: {reason}")
+
+    def _skip(self, path: Path, fault: LogveilError) -> None:
+        """Leave a file where it is, for the next run to try again."""
+        self.outcome.skipped[path.name] = _in_one_line(fault)
+        self.outcome.fail_with(fault)
+        self._display.say(f"{path.name}: skipped, the next run tries again: {_in_one_line(fault)}")
+
     def _complete_files(self) -> list[Path]:
         """Files that are to be dealt with, in the order of their names."""
         complete, unfinished = inbox_folder.complete_files(self._order.inbox, self._order.settle)
         left = {*self.outcome.left, *(path.name for path in unfinished)}
         self.outcome.left = sorted(left)
-        return [path for path in complete if path.name not in left]
+        return [path for path in complete if path.name not in left | self.outcome.skipped.keys()]
 
     def _put_known_away(self, path: Path, sha: str) -> None:
         """A file that was dealt with before: by a run killed before it moved it, or given again."""
@@ -184,12 +259,15 @@ class InboxRun:
         ledger, state = publication.ledger, publication.state
         try:
             job = self._job(state, paths)
-            job = replace(job, appended_to=published_so_far(job.settings, state))
+            job = replace(job, appended_to=published_so_far(job.settings, state, ledger))
             measures = make_release(job, publication, self._phases())
         except StillChanging:
             self.outcome.left.append(path.name)
             return False
-        except (BadLog, UnexpectedError, VerificationFailed) as fault:
+        except UnexpectedError as fault:
+            self._skip(path, fault)
+            return False
+        except (BadLog, VerificationFailed) as fault:
             self._put_bad_away(ledger, state, path, sha, fault)
             return False
         self._note(path.name, measures)
@@ -199,43 +277,63 @@ class InboxRun:
         self, ledger: Ledger, state: EditionState, path: Path, sha: str, fault: LogveilError
     ) -> None:
         """It does not stop the others; if it is put back, it is tried again."""
-        ledger.fail(state.edition, sha, path.name, str(fault))
-        inbox_folder.move_to_failed(self._order.inbox, path, str(fault))
-        self.outcome.failed[path.name] = str(fault)
-        self.outcome.exit_code = max(self.outcome.exit_code, fault.exit_code)
-        self._display.say(f"{path.name}: put aside in failed/: {fault}")
+        ledger.fail(state.edition, sha, path.name, _in_one_line(fault))
+        self._put_aside(path, fault)
 
     def _note(self, name: str, measures: FinalMeasures) -> None:
         records, edition = measures["records"], measures["edition"]
+        self.outcome.known_rows += records["known"]
+        if not records["published"]:
+            self.outcome.waiting.append(name)
+            self._display.say(
+                f"{name}: nothing of it can be published yet, {edition['waiting']:,} rows wait"
+            )
+            return
         self.outcome.released.append({"file": name, **edition, "records": records})
         self._display.say(
             f"edition {edition['number']}, release {edition['release']}: "
             f"{records['published']:,} rows published, {edition['waiting']:,} wait"
+            + (f", {records['known']:,} were known" if records["known"] else "")
         )
 
     def _begin_anew(self, ledger: Ledger) -> bool:
         """Release everything so far as a new edition, unless the current one is just that."""
         order = self._order
         current = current_state(ledger, order.out)
+        refuse_strangers(current, order.out, Path(self._settings.store))
         state = next_state(ledger, self._settings, order.out, "new")
         came = self._new_files(ledger, current or state)
-        done = {path: content_digest(path) for path in inbox_folder.done_files(order.inbox)}
-        files = {**done, **came}
+        files = {**self._done_files(), **came}
         if not files or self._is_current(current, set(files.values())):
             self._display.say("nothing new: the current edition holds every file")
             return False
-        job, publication = self._job(state, list(files)), InEdition(state, ledger, current)
+        earlier = current if current and can_be_read(current, self._settings) else None
+        job, publication = self._job(state, list(files)), InEdition(state, ledger, earlier)
         self._note(f"{len(files)} files", make_release(job, publication, self._phases()))
         for path, sha in came.items():
             inbox_folder.move_to_done(order.inbox, path, sha)
         self._ask_to_withdraw(current)
         return False
 
+    def _done_files(self) -> dict[Path, str]:
+        """Earlier files that can be read; the others are told of, and stay where they are."""
+        done: dict[Path, str] = {}
+        for path in inbox_folder.done_files(self._order.inbox):
+            try:
+                done[path] = content_digest(path)
+            except DiskTrouble:
+                raise
+            except InputError as fault:
+                self._skip(path, fault)
+        return done
+
     def _new_files(self, ledger: Ledger, state: EditionState) -> dict[Path, str]:
         """Files whose content has not come before and can be read; the others are put aside."""
         new: dict[Path, str] = {}
         for path in self._complete_files():
-            sha = content_digest(path)
+            sha = self._content(path)
+            if sha is None:
+                continue
             if ledger.known(state.edition, sha) or inbox_folder.find_done(self._order.inbox, sha):
                 self._put_known_away(path, sha)
             elif sha in new.values():
@@ -248,6 +346,9 @@ class InboxRun:
     def _is_readable(self, ledger: Ledger, state: EditionState, path: Path, sha: str) -> bool:
         try:
             refuse_unreadable(self._job(state, [path]))
+        except UnexpectedError as fault:
+            self._skip(path, fault)
+            return False
         except BadLog as fault:
             self._put_bad_away(ledger, state, path, sha, fault)
             return False

@@ -14,15 +14,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from flows.process import interrupted, noting_interrupts
+from flows.process import interrupted, noting_interrupts, speak_to_any_terminal
 from tasks.errors import LogveilError, UsageError
-from tasks.settings import CHOICES, Settings, default_store
+from tasks.folders import default_store
+from tasks.settings import CHOICES, Settings
 from tasks.version import VERSION
 
 if TYPE_CHECKING:
     from flows.display import Screen
 
 COMMANDS: Final = {
+    "inspect": "what a log is taken for, before anything is released",
     "run": "one release from log files",
     "inbox": "release the files that have come into a folder",
     "verify": "prove an existing release again",
@@ -31,6 +33,7 @@ COMMANDS: Final = {
 }
 EXAMPLES: Final = """\
 examples:
+  logveil inspect log.csv                          its columns, people, language; what k costs
   logveil run                                      the sample log that comes with it, to ./release
   logveil run log.tsv --k 10 --out release-10      ten people behind every published record
   logveil verify release-10                        prove it once more, from the file
@@ -52,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """`logveil COMMAND …`: hand the rest of the line to the command; returns the exit code."""
     if "_ARGCOMPLETE" in os.environ:
         _complete()
+    speak_to_any_terminal()
     options = _logveil_parser().parse_args(arguments)
     code: int = import_module(f"flows.{options.command}").main(options.arguments)
     return code
@@ -83,15 +87,15 @@ def _complete() -> None:
 def new_parser(prog: str, description: str, examples: str) -> argparse.ArgumentParser:
     """A parser whose help ends with examples, called by the name that the user typed."""
     return argparse.ArgumentParser(
-        prog=_as_typed(prog),
+        prog=as_typed(prog),
         description=description,
-        epilog=_as_typed(examples),
+        epilog=as_typed(examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
 
 
-def _as_typed(text: str) -> str:
+def as_typed(text: str) -> str:
     """Modules that were reached by `logveil run` do not speak of `python -m flows.run`."""
     typed = Path(sys.argv[0]).stem
     return text.replace("python -m flows.", "logveil ") if typed == "logveil" else text
@@ -105,6 +109,7 @@ def run_command(
     Args:
         remains: what to say of an interrupted run.
     """
+    speak_to_any_terminal()
     options = parser.parse_args(arguments)
     from flows.display import Screen
 
@@ -130,6 +135,7 @@ def _failed(message: str, exit_code: int) -> int:
 NUMBERS: dict[str, type[int] | type[float]] = {
     "k": int,
     "l": int,
+    "dominance": float,
     "threshold": float,
     "workers": int,
     "keep_editions": int,
@@ -145,8 +151,21 @@ def _choice(name: str) -> str:
 def add_release_options(parser: argparse.ArgumentParser) -> None:
     """All options that decide what is released; their checks are made together later."""
     people = parser.add_argument_group("what is promised")
-    people.add_argument("--k", metavar="N", help="people behind every published record (5)")
-    people.add_argument("--l", metavar="N", help="distinct original sets in every cluster (1)")
+    people.add_argument("-k", "--k", metavar="N", help="people behind every published record (5)")
+    people.add_argument(
+        "--l", metavar="N", help="people with different sensitive sets behind a row (1)"
+    )
+    people.add_argument(
+        "--dominance",
+        metavar="X",
+        help="no person has more than this share of the rows that read alike (0.5)",
+    )
+    people.add_argument(
+        "--rounding",
+        action="store_true",
+        default=None,
+        help="as many rows read alike as a multiple of k: exact numbers would show one row more",
+    )
     people.add_argument(
         "--guarantee",
         metavar=_choice("guarantee"),
@@ -185,8 +204,44 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
     )
+    files.add_argument("--encoding", metavar="NAME", help="of text: utf-8, cp1252, … (auto)")
     files.add_argument(
-        "--store", metavar="DIR", help=f"private cache, or s3://… with Dask ({default_store()})"
+        "--delimiter", metavar="C", help="between the fields of CSV (auto: comma, ;, | or tab)"
+    )
+    files.add_argument(
+        "--query-param", metavar="NAME", help="of an access log: ?NAME=… is a search (q, query, …)"
+    )
+    files.add_argument("--sheet", metavar="NAME", help="of a workbook (the one that has cells)")
+    files.add_argument(
+        "--date-order", metavar=_choice("date_order"), help="what 03/04/2006 is (auto)"
+    )
+    files.add_argument(
+        "--person",
+        metavar="COLUMN|session:COLUMN|row",
+        help="who is counted by k, if no column's name says it beyond doubt; sessions and rows are "
+        "not people, and the release says so",
+    )
+    files.add_argument(
+        "--language",
+        metavar=_choice("language"),
+        help="of the queries, if their words look otherwise (auto: a log that is not English is "
+        "refused)",
+    )
+    files.add_argument(
+        "--any-language",
+        action="store_true",
+        help="release it although part of it is not English: what is sensitive there is not known",
+    )
+    files.add_argument(
+        "--exact-ids",
+        action="store_true",
+        help="ids that differ by case, or by characters that nobody sees, are different people",
+    )
+    files.add_argument(
+        "--store",
+        metavar="DIR",
+        help=f"private: ledger, secret, cache; or s3://… with Dask ({default_store()}, and the "
+        "cache in the user's cache folder)",
     )
     files.add_argument(
         "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
@@ -226,15 +281,15 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
         try:
             chosen[name] = _convert(name, value)
         except UsageError as fault:
-            faults.append(str(fault))
+            faults.extend(fault.args)
     if getattr(arguments, "bare", False) and chosen.get("runner") == "dask":
         faults.append("runner dask is one of Prefect's: leave out --bare")
     try:
         settings = Settings(**chosen)
     except UsageError as fault:
-        faults.append(str(fault))
+        faults.extend(fault.args)
     if faults:
-        raise UsageError("\n".join(faults))
+        raise UsageError(*faults)
     return settings
 
 

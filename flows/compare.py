@@ -17,6 +17,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.process import heed_interrupts, leave_at_once, prepare_prefect
+from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
     from flows.display import Screen
@@ -48,7 +49,9 @@ def parser() -> argparse.ArgumentParser:
     made = new_parser("python -m flows.compare", about, EXAMPLES)
     made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
     made.add_argument("--out", metavar="DIR", default=OUT, help=f"where the files go (./{OUT})")
-    made.add_argument("--k", metavar="N", help="people of the table and of Figures 4 to 6 (5)")
+    made.add_argument(
+        "-k", "--k", metavar="N", help="people of the table and of Figures 4 to 6 (5)"
+    )
     add_reading_options(made)
     add_shown_options(made, "the numbers")
     return made
@@ -63,10 +66,11 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     from flows.display import comparison_table
 
     settings = settings_from(options)
+    try_folder(Path(settings.out))
     screen.say(f"logveil: {len(settings.logs)} log(s), all methods → {settings.out}")
     found = _compared(settings, screen, bare=options.bare)
     if options.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(found, indent=2))
     screen.console.print(comparison_table(found))
     screen.say(f"figures and tables: {Path(settings.out) / 'comparison.html'}")
     return 0
@@ -75,7 +79,7 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparison, part: comparison.make(part))
-    screen.say(prepare_prefect(lambda: leave_at_once([], REMAINS)))
+    screen.say(prepare_prefect(lambda: leave_at_once([], Path(settings.store), REMAINS)))
     from flows.comparison import compare_on
 
     return compare_on(screen, settings)

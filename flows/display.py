@@ -24,9 +24,15 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from tasks.adapters.pages.numbers import percent
-from tasks.adapters.report.verdict import attribute_shares, published_of, truth_said
-from tasks.schema import FinalMeasures, UserCounts
+from tasks.adapters.pages.numbers import count, percent, shown
+from tasks.adapters.report.verdict import (
+    attribute_shares,
+    counted,
+    published_of,
+    truth_said,
+)
+from tasks.errors import printable
+from tasks.schema import FinalMeasures
 
 EXPLAINED = {
     "read": "read the log",
@@ -74,12 +80,16 @@ class Screen:
     """Progress and messages on one console; silent if `quiet`."""
 
     def __init__(self, *, quiet: bool, stderr: bool) -> None:
-        self.console = Console(stderr=stderr, quiet=quiet, highlight=False)
+        # No markup: what a folder is called may look like it.
+        self.console = Console(
+            stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False
+        )
         self._bars: Progress | None = None
         self._bar: TaskID | None = None
 
     def say(self, message: str) -> None:
-        self.console.print(message)
+        """One line."""
+        self.console.print(printable(message))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[PhaseLine]:
@@ -119,7 +129,7 @@ class Screen:
 
     def summary(self, measures: FinalMeasures, out: str) -> None:
         """The table at the end."""
-        table = Table(title=f"Release in {out}", title_justify="left", show_header=False)
+        table = Table(title=printable(f"Release in {out}"), title_justify="left", show_header=False)
         table.add_column("what")
         table.add_column("value", justify="right")
         for what, value in summary_rows(measures):
@@ -127,13 +137,8 @@ class Screen:
         self.console.print(table)
 
 
-def _people(users: UserCounts) -> str:
-    counted = "people" if users["from_column"] else "people (each row counts as one)"
-    return f"{counted} read / published"
-
-
 def _pairs(pairs: dict[str, int], kind: str) -> str:
-    return f"{pairs[f'{kind}_computed']:,} / {pairs[f'{kind}_reused']:,}"
+    return f"{count(pairs[f'{kind}_computed'])} / {count(pairs[f'{kind}_reused'])}"
 
 
 def summary_rows(measures: FinalMeasures) -> list[tuple[str, str]]:
@@ -141,23 +146,29 @@ def summary_rows(measures: FinalMeasures) -> list[tuple[str, str]]:
     records, users, kept = measures["records"], measures["users"], measures["information"]
     clusters, loss = measures["clusters"], measures["information_loss"]
     settings, (held, published) = measures["settings"], attribute_shares(measures)
+    fewest = f"{count(clusters['count'])} ({clusters['min_users']})"
     return [
         ("rows published", published_of(measures)),
         ("information kept", percent(kept["kept_percent"])),
         ("true", truth_said(measures)),
         ("verified", "yes" if measures["verified"] else "no"),
-        ("guarantee", f"{settings['guarantee']}, k = {settings['k']}"),
-        ("rows withheld", f"{records['withheld']:,}"),
-        ("rows set aside (rejects.tsv)", f"{records['rejected']:,}"),
-        (_people(users), f"{users['read']:,} / {users['published']:,}"),
-        ("clusters (fewest people)", f"{clusters['count']:,} ({clusters['min_users']})"),
+        ("guarantee", settings["guarantee"]),
+        ("k", counted(users).said(settings["k"])),
+        ("rows withheld", count(records["withheld"])),
+        ("rows set aside", count(records["rejected"])),
+        *([("of these known already", count(records["known"]))] if records["known"] else []),
+        (
+            f"{users['counted']} read / published",
+            f"{count(users['read'])} / {count(users['published'])}",
+        ),
+        (f"clusters (fewest {users['counted']})", fewest),
         (f"time kept (finest: {settings['time']})", percent(kept["time_percent"])),
         ("rows with attributes (of these published)", f"{held} ({published})"),
         ("information loss of these, Eq. 11", percent(loss["percent"])),
         ("information loss of these, symmetric", percent(loss["symmetric_percent"])),
         ("pairs of attributes computed / reused", _pairs(measures["pairs"], "attributes")),
         ("pairs of records computed / reused", _pairs(measures["pairs"], "records")),
-        ("seconds", f"{measures['seconds']['total']:.1f}"),
+        ("seconds", shown(measures["seconds"]["total"])),
     ]
 
 

@@ -21,6 +21,7 @@ from flows.cli import (
 )
 from flows.process import leave_at_once, prepare_prefect
 from tasks.errors import UsageError
+from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
     from flows.batches import Order, Outcome
@@ -32,7 +33,7 @@ examples:
   python -m flows.inbox --inbox incoming --out published      each new file is one more release
   python -m flows.inbox --inbox incoming --out published --edition new    everything anew
 
-in --out: edition-0001/release-0001/ with release.tsv, measures.json, report.html, rejects.tsv, …
+in --out: edition-0001/release-0001/ with release.tsv, measures.json, report.html, manifest.json
 in --inbox: files that were released move to done/ (keep them: rows that wait are read there
 again), files that cannot be used to failed/ beside the reason, files given twice to known/
 
@@ -72,10 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     order = _order(options)
+    try_folder(order.out)
     screen.say(f"logveil: {order.inbox} → {order.out}, k = {order.settings.k}")
     outcome = _release(order, screen, bare=options.bare)
     if options.json:
-        print(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False))
+        print(json.dumps(outcome.as_dict(), indent=2))
     screen.say(outcome.told())
     return outcome.exit_code
 
@@ -87,6 +89,10 @@ def _order(options: argparse.Namespace) -> Order:
         faults.append(f"edition must be append or new, not {options.edition!r}")
     if options.edition == "append" and options.guarantee == "paper":
         faults.append("guarantee paper promises nothing that could be kept: use --edition new")
+    if options.edition == "append" and options.rounding:
+        faults.append(
+            "rounding would leave people out whom their earlier rows still need: use --edition new"
+        )
     try:
         settle = max(0.0, float(options.settle))
     except ValueError:
@@ -94,9 +100,9 @@ def _order(options: argparse.Namespace) -> Order:
     try:
         settings = settings_from(options)
     except UsageError as fault:
-        faults.append(str(fault))
+        faults.extend(fault.args)
     if faults:
-        raise UsageError("\n".join(faults))
+        raise UsageError(*faults)
     from flows.batches import Order
 
     return Order(settings, Path(options.inbox), options.edition, settle)
@@ -110,13 +116,16 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
 
         executor = LocalExecutor(order.settings.workers)
         return InboxRun(order, executor, lambda: Phases(screen)).run()
-    screen.say(prepare_prefect(lambda: leave_at_once(sorted(order.out.glob("edition-*")), REMAINS)))
-    from flows.anonymise import anonymise_inbox, shown_on
+    store = Path(order.settings.store)
+    folders = order.out.glob("edition-*")
+    screen.say(prepare_prefect(lambda: leave_at_once(sorted(folders), store, REMAINS)))
+    from flows.anonymise import anonymise_inbox, shown_on, told_to_prefect
     from flows.batches import FilesPutAside, Outcome
 
     try:
-        with shown_on(screen):
-            told = anonymise_inbox(order.settings, str(order.inbox), order.edition, order.settle)
+        named = told_to_prefect(order.settings, str(order.inbox))
+        with shown_on(screen), named as (settings, inbox):
+            told = anonymise_inbox(settings, inbox, order.edition, order.settle)
     except FilesPutAside as fault:
         return fault.outcome
     return Outcome(**told)

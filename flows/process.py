@@ -6,12 +6,15 @@ process leaves at once.
 
 from __future__ import annotations
 
+import codecs
 import multiprocessing
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
@@ -29,6 +32,28 @@ PREFECT_DEFAULTS: Final = {
     # Never write results (pickles of raw records) because of a setting in somebody's profile.
     "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
 }
+
+
+IN_ASCII: Final = {"→": "->", "…": "...", "−": "-", "–": "-", "×": "x", "≥": ">=", "≤": "<="}
+"""What is said in place of characters of ours that a terminal does not have."""
+
+
+def speak_to_any_terminal() -> None:
+    """Let no character stop a command: one that a terminal does not have is put in other words."""
+    codecs.register_error("logveil", _in_other_words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="logveil")
+
+
+def _in_other_words(fault: UnicodeError) -> tuple[str, int]:
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    said = (
+        IN_ASCII.get(each, each.encode("ascii", "backslashreplace").decode())
+        for each in fault.object[fault.start : fault.end]
+    )
+    return "".join(said), fault.end
 
 
 class _Asked:
@@ -65,13 +90,13 @@ def interrupted(remains: str) -> int:
     return INTERRUPTED
 
 
-def leave_at_once(folders: Sequence[Path], remains: str) -> NoReturn:
+def leave_at_once(folders: Sequence[Path], store: Path, remains: str) -> NoReturn:
     """End this process and all it has started; what it wrote aside in the folders is removed."""
     from flows.anonymise import stop_embedded_servers
     from tasks.adapters.release_files import discard_own_draft
 
     for folder in folders:
-        discard_own_draft(folder)
+        discard_own_draft(folder, store)
     stop_embedded_servers()
     for worker in multiprocessing.active_children():
         worker.kill()
@@ -84,6 +109,23 @@ def set_prefect_defaults() -> None:
         os.environ.setdefault(name, value)
 
 
+def _keep_database_private() -> None:
+    """Make the embedded server's database, which names files, for its owner alone.
+
+    One that is there already is the user's; it is closed to others unless these may write to it.
+    """
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    # Whatever is wrong with that folder, Prefect says so.
+    with suppress(OSError):
+        if not home.exists():
+            home.mkdir(mode=0o700, parents=True)
+        database = home / "prefect.db"
+        # SQLite gives the files beside its database the same mode.
+        database.touch(mode=0o600)
+        if not stat.S_IMODE(database.stat().st_mode) & 0o022:
+            database.chmod(0o600)
+
+
 def prepare_prefect(on_interrupt: Callable[[], NoReturn]) -> str:
     """Set defaults that the user has not set; returns what to tell the user.
 
@@ -94,5 +136,6 @@ def prepare_prefect(on_interrupt: Callable[[], NoReturn]) -> str:
     set_prefect_defaults()
     if os.environ.get("PREFECT_API_URL"):
         return "Prefect: using the server of PREFECT_API_URL"
+    _keep_database_private()
     signal.signal(signal.SIGINT, lambda number, frame: on_interrupt())
     return "Prefect: starting its embedded server (some 20 s; --bare goes without)"

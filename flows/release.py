@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from flows.display import Shown
+from flows.inspection import in_short
 from flows.process import heed_interrupts
+from tasks.adapters.private_folders import private_folder_of, unpublished_folder
+from tasks.adapters.rejects import REJECTS
 from tasks.adapters.release_files import discard_own_draft
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
@@ -22,12 +25,14 @@ from tasks.phases.compare import compare, pair_counts
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
 from tasks.phases.measure import measure
+from tasks.phases.publish import InFolder, refuse_replacement
 from tasks.phases.read import read
 from tasks.phases.redact import redact
 from tasks.phases.verify import verify
 from tasks.phases.write import write
+from tasks.runtime.files import locked
 from tasks.runtime.results import Result
-from tasks.schema import FinalMeasures
+from tasks.schema import FileRead, FinalMeasures
 
 T = TypeVar("T")
 AsTask = Callable[[Result[Any], str], None]
@@ -65,14 +70,28 @@ class Phases:
         return {**self._seconds, "total": round(time.perf_counter() - self._started, 3)}
 
 
+def release_into_folder(job: Job, phases: Phases) -> FinalMeasures:
+    """Make one release in a folder of its own, on which one run works at a time."""
+    out = Path(job.settings.out)
+
+    def waiting() -> None:
+        phases.display.say(f"another run is at work on {out}; waiting for it")
+
+    with locked(out, waiting):
+        refuse_replacement(job)
+        return make_release(job, InFolder(out), phases)
+
+
 def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMeasures:
     """Make, verify and publish one release; returns its measures."""
     label = publication.label
     try:
         log = phases.run(read(job), label)
+        if log.is_at_hand:  # of a log that is known already all was said
+            _say_what_was_read(log.value.files, log.value.warnings, phases.display)
         table = phases.run(analyse(job, log), label)
         compared = phases.run(compare(job, table), label)
-        clustering = phases.run(cluster(job, table, compared), label)
+        clustering = phases.run(cluster(job, log, table, compared), label)
         release = phases.run(redact(job, table, compared, clustering), label)
         measures = phases.run(measure(job, log, table, compared, clustering, release), label)
         draft = phases.run(write(job, log, table, release), label)
@@ -82,11 +101,36 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         phases.publish(publication, made, final)
     except BaseException:
         # Also when the run is cancelled: nothing half-done is left.
-        discard_own_draft(Path(job.settings.out))
+        discard_own_draft(Path(job.settings.out), job.store.folder)
         raise
+    say_private(job, publication, final, phases)
     if job.store.unwritten:
         phases.display.say("the store has no room: what was computed is not kept for the next run")
     return final
+
+
+def say_private(job: Job, publication: Publication, final: FinalMeasures, phases: Phases) -> None:
+    """Tell where the exact figures are, and the rows set aside: both are private."""
+    store, came = job.store.folder, job.files[-1].digest
+    published, rejected = final["records"]["published"], final["records"]["rejected"]
+    private = (
+        private_folder_of(store, publication.folder)
+        if published
+        else unpublished_folder(store, came)
+    )
+    phases.display.say(f"exact figures, not for publication: {private}")
+    if rejected:
+        phases.display.say(
+            f"{rejected:,} rows set aside: file, row and reason in {private / REJECTS}"
+        )
+
+
+def _say_what_was_read(files: Sequence[FileRead], warnings: Sequence[str], shown: Shown) -> None:
+    """What each file was taken for, in short."""
+    for file in files:
+        shown.say(in_short(file))
+    for warning in warnings:
+        shown.say(f"warning: {warning}")
 
 
 def final_measures(
@@ -95,6 +139,7 @@ def final_measures(
     """What `measures.json` holds: the release's own figures, and those of this run."""
     final = FinalMeasures(
         verified=True,
+        rounded={},
         **made.measures.value,
         pairs=pair_counts(made.job, made.compared),
         edition=publication.facts(made),

@@ -20,6 +20,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
+from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
     from flows.display import Screen
@@ -35,9 +36,11 @@ examples:
   python -m flows.run aol/*.txt.gz --k 10 --out r10   AOL files, ten people behind every record
   python -m flows.run log.csv --columns user=uid,query=q,time=ts
   python -m flows.run log.jsonl --scope all --bare    all nouns and verbs; without Prefect
+  zcat access.*.gz | python -m flows.run - --person auth    an access log on standard input
   python -m flows.run /nfs/logs --runner dask --dask-address tcp://scheduler:8786 --store s3://b/p
 
-in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, rejects.tsv
+in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, manifest.json;
+rows set aside are listed in the private store, where the last lines say
 
 exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output
 cannot be written; 4 nothing can be released (fewer than k users); 5 verification failed, nothing
@@ -48,8 +51,14 @@ published; 130 interrupted; 1 anything else
 def parser() -> argparse.ArgumentParser:
     about = "Turn query logs into a release in which every record stands for k people."
     made = new_parser("python -m flows.run", about, EXAMPLES)
-    made.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or globs (sample)")
+    known = "files, folders, globs, URLs or - (sample)"
+    made.add_argument("logs", nargs="*", metavar="LOG", help=known)
     made.add_argument("--out", metavar="DIR", help="where the release goes (./release)")
+    made.add_argument(
+        "--replace",
+        action="store_true",
+        help="put the new release in the place of one that --out holds",
+    )
     add_release_options(made)
     add_shown_options(made, "measures")
     return made
@@ -63,10 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     settings = settings_from(options)
     _prepare_workers(settings)
+    try_folder(Path(settings.out))
     screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")
     measures = _release(settings, screen, bare=options.bare)
     if options.json:
-        print(json.dumps(measures, indent=2, ensure_ascii=False))
+        print(json.dumps(measures, indent=2))
     screen.summary(measures, settings.out)
     return 0
 
@@ -86,18 +96,18 @@ def _prepare_workers(settings: Settings) -> None:
 
 def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures:
     if bare:
-        from flows.release import Phases, make_release
+        from flows.release import Phases, release_into_folder
         from tasks.phases.job import Job
-        from tasks.phases.publish import InFolder
         from tasks.runtime.executor import LocalExecutor
 
         job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
-        return make_release(job, InFolder(Path(settings.out)), Phases(screen))
-    screen.say(prepare_prefect(lambda: leave_at_once([Path(settings.out)], REMAINS)))
-    from flows.anonymise import anonymise, shown_on
+        return release_into_folder(job, Phases(screen))
+    folders, store = [Path(settings.out)], Path(settings.store)
+    screen.say(prepare_prefect(lambda: leave_at_once(folders, store, REMAINS)))
+    from flows.anonymise import anonymise, shown_on, told_to_prefect
 
-    with shown_on(screen):
-        return anonymise(settings)
+    with shown_on(screen), told_to_prefect(settings) as (told, _):
+        return anonymise(told)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from prefect.artifacts import (
 from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
 from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, lead_of, promise_of, verdict_of
+from tasks.errors import printable
+from tasks.phases.publish import public_measures
 from tasks.schema import FinalMeasures
 
 SECONDS_BETWEEN: Final = 2.0
@@ -40,7 +42,7 @@ class RunPage:
 
     def say(self, message: str) -> None:
         self._screen.say(message)
-        get_run_logger().info(message)
+        get_run_logger().info(printable(message))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[PhaseLine]:
@@ -57,14 +59,17 @@ class RunPage:
         self._bar.move(done, total)
 
     def released(self, measures: FinalMeasures, folder: Path) -> None:
-        """Show a release that is in place."""
+        """Show a release that is in place, by its public figures."""
+        measures = public_measures(measures)
         create_markdown_artifact(
-            release_markdown(measures, folder), key="release", description=f"Release in {folder}"
+            release_markdown(measures, folder),
+            key="release",
+            description=printable(f"Release in {folder}"),
         )
         create_table_artifact(
             [{"measure": what, "value": value} for what, value in summary_rows(measures)],
             key="measures",
-            description=f"Measures of {folder}; all of them are in measures.json",
+            description=printable(f"Measures of {folder}; all of them are in measures.json"),
         )
         create_table_artifact(
             self._phases, key="phases", description="Seconds of each phase, and what was known"
@@ -96,7 +101,7 @@ class ProgressBar:
 
 def release_markdown(measures: FinalMeasures, folder: Path) -> str:
     """The report in short: verdict, promise, figures, and where the whole of it is."""
-    report = (folder / "report.html").resolve()
+    report = printable((folder / "report.html").resolve())
     pictures = "\n\n".join(
         f"### {figure.title}\n\n![{figure.title}]({address})\n\n{figure.says}"
         for figure, address in standalone_pictures(measures)

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
 from flows.cli import new_parser
-from flows.process import INTERRUPTED
+from flows.process import INTERRUPTED, speak_to_any_terminal
 from tasks.errors import LogveilError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ anybody: people, queries and identifiers are invented by rule.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the log that the arguments describe; return the exit code."""
+    speak_to_any_terminal()
     options = parser().parse_args(arguments)
     from tasks.synthetic.log import synthetic_log
     from tasks.synthetic.vocabulary import load_vocabulary

@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flows.cli import new_parser
-from flows.process import INTERRUPTED
-from tasks.errors import LogveilError, VerificationFailed
-from tasks.settings import default_store, private_folder
+from flows.process import INTERRUPTED, speak_to_any_terminal
+from tasks.errors import LogveilError, UsageError, VerificationFailed
+from tasks.folders import default_store, private_folder
 
 if TYPE_CHECKING:
-    from tasks.phases.verify import Verdict
+    from tasks.phases.prove import Verdict
 
 DETAILS: Final = """\
-The release file is read back and held against the private side table in the store, which tells
-the person behind each row. No text of the release is printed: faults name clauses, counts and
-row numbers, row 1 being the first below the header.
+All files of RELEASE_DIR are held against the manifest that the store has of them: whatever is
+missing, changed or added is named. The release file is read back and held against the private side
+table in the store, which tells the person behind each row. No text of the release is printed:
+faults name clauses, counts and row numbers, row 1 being the first below the header. A copy of a
+release elsewhere is proven as well, and said to be one.
+
+--public is for whoever got the folder and has no store: the files are held against manifest.json
+beside them, the rows against what it promises: columns, order, at least k rows of each kind, no
+identifiers, concepts that exist and words that name them, times. The last lines say what nobody
+can check without the store.
 
 --audit FILE writes a table of every row that was read, for checks by somebody else's code: file,
 row, person, release_row and reason (Parquet; of an edition also the release). It undoes the
@@ -29,28 +36,34 @@ release: it is private, and must not lie in RELEASE_DIR.
 exit codes:
   0    every clause is proven
   2    wrong usage, or an audit that would be published
-  3    the folder or the store cannot be read
-  5    verification failed: a clause is broken, or the release file was changed
+  3    the folder or the store cannot be read, or the store does not know the release
+  5    verification failed: a clause is broken, or a file is missing, changed or added
   130  interrupted
 
 examples:
   python -m flows.verify ./release
   python -m flows.verify ./published/edition-0001    all its releases, each alone and together
   python -m flows.verify ./release --audit ~/private/audit.parquet
+  python -m flows.verify --public ./downloaded       what a recipient can check
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the release that the arguments name; return the exit code."""
+    speak_to_any_terminal()
     options = parser().parse_args(arguments)
     # Only now, so that --help answers at once.
-    from tasks.phases.verify import audit_folder, prove_folder, refuse_public_audit
+    from tasks.phases.prove import audit_folder, prove_folder, refuse_public_audit
+    from tasks.phases.prove_public import prove_public
 
     lines = None
     try:
+        if options.audit and options.public:
+            raise UsageError("an audit needs the store: leave out --public")
         if options.audit:
             refuse_public_audit(options.release, options.audit)
-        verdict = prove_folder(options.release, options.store)
+        prove = prove_public if options.public else prove_folder
+        verdict = prove(options.release, options.store)
         if options.audit:
             lines = audit_folder(options.release, options.store, options.audit)
     except LogveilError as fault:
@@ -96,6 +109,11 @@ def parser() -> argparse.ArgumentParser:
         default=default_store(),
         metavar="DIR",
         help="the private store the release was made with (default: %(default)s)",
+    )
+    option(
+        "--public",
+        action="store_true",
+        help="check what can be checked without the store that the release was made with",
     )
     option(
         "--audit",

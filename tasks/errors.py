@@ -1,7 +1,8 @@
 """What can go wrong, one class per cause, each with its exit code.
 
 Messages name files, rows and counts, never query text or user ids: whoever reads a log of this
-program must learn nothing about the people in the log it works on.
+program must learn nothing about the people in the log it works on. What files and columns are
+called is told in printable characters alone: a name cannot begin a line of its own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,26 @@ from __future__ import annotations
 import errno
 
 
+def printable(text: object) -> str:
+    """Some text as one line that every file and terminal takes.
+
+    A line feed in a file's name, say, or a byte of it that is not UTF-8, is shown by its number.
+    """
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(text)
+    )
+
+
 class LogveilError(Exception):
-    """Base of all faults that are shown to the user without a traceback."""
+    """Base of all faults that are shown to the user without a traceback.
+
+    Each argument is a line of the message.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return "\n".join(map(printable, self.args))
 
 
 class UsageError(LogveilError):
@@ -33,6 +50,10 @@ class DiskTrouble(InputError):
 
 class BadLog(InputError):
     """A log file cannot be used, whatever else is well."""
+
+    def __init__(self, message: str, exit_code: int = InputError.exit_code) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class StillChanging(InputError):

@@ -1,16 +1,55 @@
-"""What `measures.json` says of a release, section by section (docs/measures.md explains each)."""
+"""What is told: of files that were read, and in `measures.json` of a release, by section.
+
+docs/measures.md explains each key.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTaken:
+    """A column of a log, by its name, what it is taken for, and why."""
+
+    name: str
+    taken_for: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """How a file was read: what was found out about it, never what stands in it.
+
+    Attributes:
+        columns: all that may be named; those that are not used are taken for nothing.
+        is_whole: False if only its first rows were read.
+    """
+
+    name: str
+    format: str
+    encoding: str
+    delimiter: str
+    columns: tuple[ColumnTaken, ...]
+    is_whole: bool
 
 
 class UserCounts(TypedDict):
-    """Distinct people; `from_column` is False if every row counts as one."""
+    """Distinct people, or sessions or rows, if those were `counted`; `column` tells them apart."""
 
     read: int
     published: int
-    from_column: bool
+    counted: Literal["people", "sessions", "rows"]
+    column: str
+
+
+class LanguageSection(TypedDict):
+    """Parts, 0 … 1, of the queries that were judged by their words."""
+
+    understood: str
+    not_understood: float
+    by_language: dict[str, float]
 
 
 class InformationSection(TypedDict):
@@ -45,6 +84,7 @@ class RiskSection(TypedDict):
     raw_worst: float
     released_expected: float
     released_worst: float
+    least_people: int
     partial_knowledge: dict[str, float]
 
 
@@ -103,11 +143,24 @@ class CountSections(TypedDict):
     clusters: dict[str, float]
 
 
+class Basis(TypedDict):
+    """What the public figures are made of, by their names joined by dots.
+
+    Each person counts with `rows_per_person` rows at most, in counts and in values.
+    """
+
+    rows_per_person: int
+    counts: dict[str, int]
+    people: dict[str, int]
+    values: dict[str, float]
+
+
 class Measures(CountSections):
     """What the phase *measure* finds: a release's own figures, the same whenever it is made."""
 
     settings: dict[str, Any]
     versions: dict[str, str]
+    language: LanguageSection
     information: InformationSection
     truth: TruthSection
     cohesion: dict[str, float]
@@ -115,12 +168,17 @@ class Measures(CountSections):
     risk: RiskSection
     diversity: dict[str, float]
     figures: FigureSection
+    basis: Basis
 
 
 class FinalMeasures(Measures):
-    """The same with what is said of the run that made the release."""
+    """The same with what is said of the run that made the release.
+
+    `rounded` says how the public edition is rounded; of the internal one it is empty.
+    """
 
     verified: bool
+    rounded: dict[str, object]
     pairs: dict[str, int]
     edition: NotRequired[dict[str, object]]
     shards: NotRequired[dict[str, dict[str, float]]]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-import platformdirs
-
-from tasks.core.choices import Distance, Guarantee, Method, Runner, Scope, Time
+from tasks.core.choices import Distance, Guarantee, Language, Method, Runner, Scope, Time
+from tasks.core.log_options import DateOrder, LogOptions
 from tasks.errors import UsageError
+from tasks.folders import cache_folder, default_store, overlap, private_folder
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "method": get_args(Method),
@@ -20,30 +19,19 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "time": get_args(Time),
     "ancestors": ("proper", "inclusive"),
     "distance": get_args(Distance),
-    "format": ("auto", "aol", "csv", "tsv", "jsonl", "parquet"),
+    "format": (
+        *("auto", "aol", "csv", "tsv", "jsonl", "json", "access", "solr", "slowlog", "parquet"),
+        "xlsx",
+    ),
+    "date_order": get_args(DateOrder),
+    "language": get_args(Language),
     "release_format": ("tsv", "parquet"),
     "runner": get_args(Runner),
 }
-COLUMN_ROLES = ("user", "query", "time")
+COLUMN_ROLES = ("user", "query", "time", "count")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
 SAMPLE_LOG = Path(__file__).parent / "synthetic" / "data" / "sample_log.tsv"
-
-
-def default_store() -> str:
-    """The user's cache folder."""
-    return platformdirs.user_cache_dir("logveil", appauthor=False)
-
-
-def private_folder(store: str) -> str:
-    """The folder of this machine for what a store does not share: all of it, unless it is an URL.
-
-    Of a store at an URL only what parts exchange lies there. The ledger, the secret, the provenance
-    and the cache are in a folder of the user's that is found by the URL.
-    """
-    if "://" not in store:
-        return store
-    return str(Path(default_store()) / "stores" / hashlib.sha256(store.encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True)
@@ -54,6 +42,8 @@ class Settings:
     out: str = "release"
     k: int = 5
     l: int = 1  # noqa: E741 - the literature's name, and the option's
+    dominance: float = 0.5
+    rounding: bool = False
     method: Method = "adaptive"
     guarantee: Guarantee = "strict"
     scope: Scope = "sensitive"
@@ -63,9 +53,19 @@ class Settings:
     distance: Distance = "jaccard"
     format: str = "auto"
     columns: dict[str, str] = field(default_factory=dict)
+    person: str = ""
+    exact_ids: bool = False
+    encoding: str = "auto"
+    delimiter: str = ""
+    query_param: str = ""
+    sheet: str = ""
+    date_order: DateOrder = "auto"
+    language: Language = "auto"
+    any_language: bool = False
     topics: str | None = None
     spacy_model: str | None = None
     release_format: str = "tsv"
+    replace: bool = False
     store: str = field(default_factory=default_store)
     store_limit: float = 10.0
     keep_editions: int = 0
@@ -77,7 +77,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         # Only here: from now on `store` is a folder, and `shared` an URL or a folder.
-        here = os.path.abspath(os.path.join(self.store, "shards"))
+        here = os.path.abspath(os.path.join(cache_folder(self.store), "shards"))
         shared = self.shared or (self.store if "://" in self.store else here)
         object.__setattr__(self, "shared", shared)
         # Under `proper` siblings are at no distance from each other; the paper counts so.
@@ -85,8 +85,20 @@ class Settings:
         object.__setattr__(self, "ancestors", reading)
         object.__setattr__(self, "store", private_folder(self.store))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
+        faults += self._folder_faults()
+        faults += self._person_faults()
         if faults:
-            raise UsageError("\n".join(faults))
+            raise UsageError(*faults)
+
+    def _person_faults(self) -> list[str]:
+        """`--person NAME` and `--columns user=NAME` are the same, and said in one way from here."""
+        try:
+            said = self.log_options
+        except UsageError as fault:
+            return list(fault.args)
+        object.__setattr__(self, "columns", dict(said.columns))
+        object.__setattr__(self, "person", said.person)
+        return []
 
     def _choice_faults(self) -> list[str]:
         return [
@@ -101,6 +113,16 @@ class Settings:
             faults.append(f"k must be at least 2, not {self.k}: one person alone is not hidden")
         if not 1 <= self.l <= max(self.k, 1):
             faults.append(f"l must be between 1 and k = {self.k}, not {self.l}")
+        if not 0.0 < self.dominance <= 1.0:
+            faults.append(
+                f"dominance must be more than 0 and at most 1, not {self.dominance}: "
+                "it is the greatest share of one person"
+            )
+        elif self.k >= 2 and self.dominance * self.k < 1 - 1e-9:
+            faults.append(
+                f"dominance must be at least 1/k = {1 / self.k:.4g}, not {self.dominance}: "
+                "of k people somebody has as much"
+            )
         if not 0.0 <= self.threshold <= 1.0:
             faults.append(f"threshold must be between 0 and 1, not {self.threshold}")
         if not self.store_limit > 0:
@@ -118,9 +140,14 @@ class Settings:
 
     def _fit_faults(self) -> list[str]:
         unknown = sorted(set(self.columns) - set(COLUMN_ROLES))
-        faults = [f"columns: no such role {role!r}, use user, query, time" for role in unknown]
+        roles = ", ".join(COLUMN_ROLES)
+        faults = [f"columns: no such role {role!r}, use {roles}" for role in unknown]
         if not self.logs:
             faults.append("name at least one log file, folder or glob")
+        if "-" in self.logs and self.runner == "dask":
+            faults.append("standard input (-) is for runner local alone: save the log to a file")
+        if self.rounding and self.guarantee != "strict":
+            faults.append(f"rounding is for guarantee strict alone, not for {self.guarantee}")
         if self.dask_address and self.runner != "dask":
             faults.append("dask_address is for runner dask alone")
         if "://" in self.shared and self.runner != "dask":
@@ -128,6 +155,33 @@ class Settings:
         if self.shared.startswith(("http:", "https:")) or "@" in self.shared.partition("/")[2]:
             faults.append("store: an URL like s3://bucket/prefix, without any credentials in it")
         return faults
+
+    def _folder_faults(self) -> list[str]:
+        unnamed = [name for name in ("out", "store") if not getattr(self, name)]
+        if unnamed:
+            return [f"{name} must name a folder" for name in unnamed]
+        places = {self.store, str(cache_folder(self.store))}
+        return [
+            f"out {self.out} and the store {place} must be apart, neither in the other: what is in "
+            "out is published, what is in the store never"
+            for place in sorted(places)
+            if overlap(self.out, place)
+        ]
+
+    @property
+    def log_options(self) -> LogOptions:
+        """How the logs are to be read."""
+        return LogOptions(
+            format=self.format,
+            columns=self.columns,
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            query_param=self.query_param,
+            sheet=self.sheet,
+            date_order=self.date_order,
+            person=self.person,
+            exact_ids=self.exact_ids,
+        )
 
     @property
     def inclusive(self) -> bool:
@@ -146,9 +200,34 @@ class Settings:
     def topics_path(self) -> Path | None:
         return Path(self.topics) if self.topics else None
 
+    def in_utf8(self) -> Settings:
+        """As Prefect can store them: of names that are not UTF-8 some bytes are shown by number."""
+        return replace(
+            self,
+            logs=tuple(map(_in_utf8, self.logs)),
+            columns={role: _in_utf8(name) for role, name in self.columns.items()},
+            topics=self.topics and _in_utf8(self.topics),
+            out=_in_utf8(self.out),
+            store=_in_utf8(self.store),
+            shared=_in_utf8(self.shared),
+        )
+
     def published(self) -> dict[str, Any]:
         """The settings that belong in a report: what was done, not where on this machine."""
-        where = ("logs", "out", "store", "shared", "store_limit", "keep_editions")
+        where = (
+            "logs",
+            "sheet",
+            "out",
+            "replace",
+            "store",
+            "shared",
+            "store_limit",
+            "keep_editions",
+        )
         engine = ("workers", "runner", "dask_address", "worker_memory")
         private = (*where, *engine)
         return {name: value for name, value in asdict(self).items() if name not in private}
+
+
+def _in_utf8(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()

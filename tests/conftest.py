@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from itertools import count
 from pathlib import Path
 
@@ -44,10 +46,11 @@ def new_store(store: Path, tmp_path: Path) -> Callable[[], Path]:
 
 @pytest.fixture(scope="session")
 def sample_measures(store: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """The measures of a release of the shipped sample."""
+    """The internal measures of a release of the shipped sample."""
     out = tmp_path_factory.mktemp("sample") / "release"
-    assert main(["--bare", "--quiet", "--out", str(out), "--store", str(store)]) == 0
-    loaded: dict[str, object] = json.loads((out / "measures.json").read_text())
+    with redirect_stdout(io.StringIO()) as printed:
+        assert main(["--bare", "--json", "--out", str(out), "--store", str(store)]) == 0
+    loaded: dict[str, object] = json.loads(printed.getvalue())
     return loaded
 
 

@@ -35,7 +35,9 @@ DOORS = {
     "spacy": {"tasks/adapters/detection/pipeline.py"},
     "presidio_analyzer": {"tasks/adapters/detection/identifiers.py"},
     "diskcache": {"tasks/runtime/store.py"},
-    "fsspec": {"tasks/runtime/remote.py"},
+    "fsspec": {"tasks/runtime/remote.py", "tasks/runtime/sources.py"},
+    "ijson": {"tasks/adapters/logs/json_logs.py"},
+    "python_calamine": {"tasks/adapters/logs/sheets.py"},
     "prefect_dask": {"flows/dask_executor.py"},
     "dask": {"flows/dask_executor.py"},
     "distributed": {"flows/dask_executor.py"},
@@ -47,7 +49,7 @@ IMPURE_CALLS = {"open", "print", "input"}
 ROOTS = ("deployments", "flows", "tasks")
 # A room imports rooms of lower rank alone. The leaves: what everybody may say.
 RANKS = {
-    **dict.fromkeys(("tasks.errors", "tasks.schema", "tasks.version"), 0),
+    **dict.fromkeys(("tasks.errors", "tasks.folders", "tasks.schema", "tasks.version"), 0),
     "tasks.core": 1,
     "tasks.settings": 2,
     "tasks.runtime": 3,
@@ -62,7 +64,7 @@ RANKS = {
 }
 # Commands answer --help before they import anything heavy; spaCy takes a second, and a run that
 # meets no new text does not need it.
-COMMANDS = ("cli", "compare", "inbox", "process", "run", "sample", "verify")
+COMMANDS = ("cli", "compare", "inbox", "inspect", "process", "run", "sample", "verify")
 LATE = {*(f"flows/{name}.py" for name in COMMANDS), "tasks/adapters/detection/text_reader.py"}
 UNTYPED = {"text_pipeline"}
 """spaCy's own type, which has no stubs."""

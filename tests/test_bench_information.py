@@ -25,12 +25,16 @@ def cell(**kept: float) -> dict[str, Any]:
     usual = dict.fromkeys((*KINDS, *PAPERS), 50.0) | {"concepts_true": 100.0, "rows_true": 100.0}
     ours = {**usual, "kept": 60.0, "said": 60.0, **kept}
     about = {"sample": "--queries 10000 --users 800 --seed 7", "scope": "all", "k": 5}
-    return {**about, "0.1": usual, "floor": usual, "ours": ours}
+    most = {"said": 70.0, "published": 90.0}
+    return {**about, "0.1": usual, "floor": usual, "ours": ours, "most": most}
 
 
 def test_all_holds() -> None:
     lines = verdict([cell(), cell()]).splitlines()
-    assert [line.startswith("- holds in all 2 cells:") for line in lines] == [True] * 7
+    held = [line.startswith("- holds in all 2 cells:") for line in lines]
+    assert held == [True] * 6 + [False] * 3 + [True]
+    assert [line.endswith("in 0 cells") for line in lines[6:8]] == [True] * 2
+    assert lines[8].endswith("at least 0.857 is")
     assert "least 1.200 (10,000 of 800, `all`, k = 5)" in lines[0]
 
 
@@ -43,8 +47,8 @@ def test_all_holds() -> None:
         ({"said": 50.0}, 3),
         ({"published": 49.9}, 4),
         ({"telling": 49.9}, 5),
-        ({"concepts_true": 99.9}, 6),
-        ({"rows_true": 99.9}, 6),
+        ({"concepts_true": 99.9}, 9),
+        ({"rows_true": 99.9}, 9),
     ],
 )
 def test_one_cell_that_falls_short_is_told(broken: dict[str, float], line: int) -> None:
@@ -56,7 +60,7 @@ def test_tables_show_all_three_side_by_side() -> None:
     found = information_tables({"cells": [cell()]})
     last = found["information_table"].splitlines()[-1]
     assert last.startswith("| 10,000 of 800 | all | 5 | 50.0 / 50.0 / 60.0 |")
-    assert last.endswith("| 1.200 | 1.200 | 1.200 | 1.200 |")
+    assert last.endswith("| 1.200 | 1.200 | 1.200 | 1.200 | 1.400 | 90.0 |")
     assert "50.0 / 50.0 / 50.0" in found["paper_measures_table"]
 
 
@@ -77,7 +81,6 @@ def test_what_version_0_1_said_is_told_in_our_words_by_line_of_the_log() -> None
         reject_sources=np.zeros(0, dtype=np.int32),
         reject_rows=np.zeros(0, dtype=np.int64),
         reject_reasons=np.zeros(0, dtype=object),
-        has_users=True,
         has_times=True,
     )
     name = str(taxonomy.names[3])

@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tasks.core.measures.public import rounding_table
 from tests.bench.page import page, read_figures
 from tests.bench.sizing import sizes
 
@@ -34,6 +35,7 @@ OTHERS: Final = {
     *("--nthreads", "--memory-limit"),  # of `dask worker`
     *("--owner", "--times", "--split", "--help"),  # of createdb, of commands of the tests
     *("--only", "--json", "--sizes", "--scopes", "--peers", "--profile"),  # of tests.bench
+    *("--raw", "--active", "--without"),  # of tests.attacks
 }
 
 
@@ -153,3 +155,10 @@ def test_every_measure_is_explained(sample_measures: dict[str, object]) -> None:
     table = words(DOCS / "measures.md").partition("## Methods side by side")[0]
     for key in sample_measures:
         assert f"`{key}" in table, key
+
+
+def test_every_rounding_is_told() -> None:
+    """The table of public figures is the program's."""
+    told = words(DOCS / "measures.md").splitlines()
+    missing = [line for line in rounding_table() if line not in told]
+    assert missing == []

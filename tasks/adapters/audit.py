@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from tasks.adapters.provenance import Provenance
 from tasks.core.records import Longs
+from tasks.errors import printable
 from tasks.runtime.files import write_for_owner
 
 
@@ -55,7 +56,7 @@ def _lines(table: Provenance, name_of: dict[str, str] | None = None) -> pa.Table
     people[: len(read.people)] = read.people
     return pa.table(
         {
-            "file": pa.array(map(_text, names), pa.string()).take(read.origins),
+            "file": pa.array(map(printable, names), pa.string()).take(read.origins),
             "row": pa.array(read.rows),
             "person": pa.array(people, mask=number >= len(read.people)),
             "release_row": pa.array(number + 1, mask=number >= published),
@@ -64,14 +65,10 @@ def _lines(table: Provenance, name_of: dict[str, str] | None = None) -> pa.Table
     )
 
 
-def _text(name: str) -> str:
-    """A name that is no UTF-8 cannot be written as it is."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
 def _release_names(name: str, table: Provenance) -> pa.Array:
     number = np.arange(len(table.read.rows))
-    return pa.array(np.full(len(number), name, dtype=object), mask=number >= len(table.sets))
+    names = np.full(len(number), name, dtype=object)
+    return pa.array(names, pa.string(), mask=number >= len(table.sets))
 
 
 def _last_readings(digests: list[str], tables: Sequence[Provenance]) -> Longs:

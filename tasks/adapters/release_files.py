@@ -2,6 +2,7 @@
 
 `release.tsv` is the commit point: when a new release goes to its folder, the old one is taken
 away first and the new one put in place last, so whoever sees it sees all that belongs to it.
+What must never be published goes to a private folder in the store instead.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, shown
+from tasks.adapters.private_folders import discard_own_private, keep_unpublished, open_private
+from tasks.adapters.rejects import REJECTS
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -24,31 +29,36 @@ from tasks.core.records import (
     TIME_MONTH,
     Ints,
     Longs,
-    QueryLog,
     RecordTable,
     Release,
 )
 from tasks.core.taxonomy import Taxonomy
 from tasks.errors import InputError, disk_fault
-from tasks.runtime.files import sync_folder
+from tasks.runtime.files import LOCK_NAME, process_lives, sync_folder, write_private
 from tasks.schema import FinalMeasures
 
 COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"
 TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
-OTHER_FILES = ("measures.json", "report.html", "rejects.tsv")
+MEASURES, REPORT = "measures.json", "report.html"
+OTHER_FILES = (MEASURES, REPORT, MANIFEST)
+OWN_NAMES = frozenset((*OTHER_FILES, *RELEASE_NAMES, REJECTS))
+"""All that a release folder may hold; version 0.1 put rejects there as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A release that is written but not yet published.
 
-    `folder` lies inside `out`, so that putting a file in place is a rename.
+    Attributes:
+        folder: what is to be published; inside `out`, so that putting a file in place is a rename.
+        private: the release's private folder, where whatever must never be published is put.
     """
 
     folder: Path
     out: Path
     release_name: str
+    private: Path
 
     @property
     def release_path(self) -> Path:
@@ -62,38 +72,50 @@ class WrittenRows:
     records: Longs
 
 
-def open_draft(out: Path, release_format: str) -> Draft:
-    """Make the folder to write in; what a killed run left behind is removed."""
+def open_draft(out: Path, release_format: str, store: Path) -> Draft:
+    """Make the folders to write in; what a killed run left behind is removed."""
     folder = out / f"{ASIDE}{os.getpid()}"
     try:
         out.mkdir(parents=True, exist_ok=True)
         for stale in out.glob(f"{ASIDE}*"):
-            if not _alive(stale.name.removeprefix(ASIDE)):
+            if not process_lives(stale.name.removeprefix(ASIDE)):
                 shutil.rmtree(stale, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
     except OSError as fault:
         raise disk_fault(f"cannot write to --out {out}: {fault.strerror}", fault) from None
-    return Draft(folder, out, f"release.{release_format}")
+    return Draft(folder, out, f"release.{release_format}", open_private(store))
 
 
-def discard_own_draft(out: Path) -> None:
+def foreign_names(out: Path) -> list[str]:
+    """What lies in a folder and is no part of a release, fit for a line on a screen."""
+    names = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    foreign = names - OWN_NAMES - {LOCK_NAME}
+    return sorted(shown(name) for name in foreign if not name.startswith(ASIDE))
+
+
+def discard_own_draft(out: Path, store: Path) -> None:
     """Remove what this process has written aside."""
     shutil.rmtree(out / f"{ASIDE}{os.getpid()}", ignore_errors=True)
+    discard_own_private(store)
 
 
-def _alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
+def withdraw(draft: Draft, measures: FinalMeasures, digest: str) -> None:
+    """Remove a draft of which nothing is published; its private folder keeps figures and rejects.
+
+    Args:
+        digest: of the file that it was made for.
+    """
+    write_private(draft.private / MEASURES, _json(measures))
+    keep_unpublished(draft.private, digest)
+    discard(draft)
+    with suppress(OSError):
+        draft.out.rmdir()
 
 
 def discard(draft: Draft) -> None:
     shutil.rmtree(draft.folder, ignore_errors=True)
+    shutil.rmtree(draft.private, ignore_errors=True)
 
 
 def write_rows(
@@ -162,20 +184,20 @@ def _write_parquet(path: Path, rows: list[tuple[str, str, str, str]]) -> None:
     pq.write_table(pa.table(arrays, names=list(COLUMNS)), path)
 
 
-def write_rejects(draft: Draft, log: QueryLog) -> None:
-    """File, row number and reason of every row set aside; never its text."""
-    rows = zip(
-        (log.sources[index] for index in log.reject_sources.tolist()),
-        map(str, log.reject_rows.tolist()),
-        map(str, log.reject_reasons.tolist()),
-        strict=True,
-    )
-    _write_tsv(draft.folder / "rejects.tsv", ("file", "row", "reason"), list(rows))
+def write_figures(
+    draft: Draft, figures: tuple[FinalMeasures, str], internal: tuple[FinalMeasures, str]
+) -> None:
+    """Measures and report: the public ones beside the release, the internal ones in the store."""
+    measures, report = figures
+    (draft.folder / MEASURES).write_bytes(_json(measures))
+    (draft.folder / REPORT).write_bytes(report.encode())
+    measures, report = internal
+    write_private(draft.private / MEASURES, _json(measures))
+    write_private(draft.private / REPORT, report.encode())
 
 
-def write_measures(draft: Draft, measures: FinalMeasures) -> None:
-    text = json.dumps(measures, indent=2, ensure_ascii=False)
-    (draft.folder / "measures.json").write_text(text + "\n", encoding="utf-8")
+def _json(measures: FinalMeasures) -> bytes:
+    return (json.dumps(measures, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def put_whole(draft: Draft, folder: Path) -> None:
@@ -189,25 +211,16 @@ def put_whole(draft: Draft, folder: Path) -> None:
         raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
 
 
-def put_beside(draft: Draft) -> None:
-    """Put files beside a release that stays as it is."""
-    try:
-        for path in sorted(draft.folder.iterdir()):
-            os.replace(path, draft.out / path.name)
-    except OSError as fault:
-        raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
-    finally:
-        discard(draft)
-
-
 def publish(draft: Draft) -> None:
     """Put the files in place, `release.*` last."""
     try:
         _sync_files(draft)
-        for old in ("release.tsv", "release.parquet"):
+        for old in (*RELEASE_NAMES, REJECTS):
             (draft.out / old).unlink(missing_ok=True)
+        sync_folder(draft.out)
         for name in (*OTHER_FILES, draft.release_name):
             os.replace(draft.folder / name, draft.out / name)
+        sync_folder(draft.out)
     except OSError as fault:
         raise InputError(f"cannot publish to --out {draft.out}: {fault.strerror}") from None
     finally:

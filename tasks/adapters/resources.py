@@ -13,7 +13,7 @@ from tasks.core.detection.topics import TopicMap, map_topics
 from tasks.core.digests import digest
 from tasks.core.taxonomy import Taxonomy
 from tasks.errors import InputError, UsageError
-from tasks.settings import default_store
+from tasks.folders import default_store
 
 
 def wordnet(store: str) -> WordNet:

@@ -37,6 +37,7 @@ from tasks.core.detection.doubts import sense_shares
 from tasks.core.detection.lexicon import Lexicon, LexiconTable, lexical_key
 from tasks.core.digests import digest
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.folders import cache_folder
 from tasks.runtime.files import write_private
 
 ROOT = "entity.n.01"
@@ -68,7 +69,7 @@ def wordnet_version(store: Path) -> str:
 
 def load_wordnet(store: Path) -> WordNet:
     """The compiled WordNet, made in the store on first use."""
-    own_version, folder = wordnet_version(store), store / "wordnet"
+    own_version, folder = wordnet_version(store), cache_folder(store) / "wordnet"
 
     def compile_fields() -> Fields:
         return compile_wordnet(_clean_copy(_source_folder(store), folder / own_version))

@@ -19,5 +19,8 @@ Guarantee = Literal["strict", "terms", "paper"]
 Time = Literal["month", "day", "hour", "none"]
 """The finest time that is ever published."""
 
+Language = Literal["auto", "en"]
+"""What queries are in: measured, or said; one for each WordNet that can be read."""
+
 Runner = Literal["local", "dask"]
 """Where parts of a run are done: in processes of this machine, or on Dask."""

@@ -189,6 +189,9 @@ def _forms(
         item_words=item_words[items],
         item_kinds=kinds[items].astype(np.int32),
         item_concepts=np.maximum(concepts[items], NO_CONCEPT),
+        item_identifiers=np.where(
+            kinds[items] == IDENTIFIER, IDENTIFIER_CONCEPT - concepts[items], -1
+        ).astype(np.int32),
         item_attributes=ranks,
         attribute_offsets=attribute_offsets,
         attributes=attributes,

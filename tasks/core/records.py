@@ -8,12 +8,18 @@ grows with the log is an array.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.core.choices import Time
+from tasks.core.counted import PEOPLE, Counted
+from tasks.schema import FileRead
+
+if TYPE_CHECKING:
+    # Languages are judged by arrays of the kinds that are named below.
+    from tasks.core.languages import Languages
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -50,8 +56,12 @@ class QueryLog:
         reject_sources: index into `sources` for each row set aside, shape (r,).
         reject_rows: its row number in that file, counted from 1, shape (r,).
         reject_reasons: why, in words without any of its text, shape (r,).
-        has_users: False if the log has no user column and every row counts as one person.
+        counted: what `users` are: people, sessions or rows, and by which column.
+        files: how each file with columns was read.
+        warnings: what the user should know of the columns, by their names.
+        languages: what languages the queries are in, once that is measured.
         has_times: False if the log has no time column.
+        passed_over: requests and events in the files that are no searches.
     """
 
     texts: Strings = field(repr=False)
@@ -64,8 +74,12 @@ class QueryLog:
     reject_sources: Ints = field(repr=False)
     reject_rows: Longs = field(repr=False)
     reject_reasons: Strings = field(repr=False)
-    has_users: bool
     has_times: bool
+    counted: Counted = PEOPLE
+    files: tuple[FileRead, ...] = ()
+    warnings: tuple[str, ...] = ()
+    languages: Languages | None = None
+    passed_over: int = 0
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -95,6 +109,21 @@ class QueryLog:
             reject_reasons=self.reject_reasons[chosen_rejects],
         )
 
+    def set_aside(self, rows: Flags, reason: str) -> QueryLog:
+        """The log with some of its rows among the rejects, which stay in the order of the files."""
+        sources = np.concatenate([self.reject_sources, self.origins[rows]])
+        numbers = np.concatenate([self.reject_rows, self.rows[rows]])
+        reasons = np.concatenate(
+            [self.reject_reasons, np.full(int(rows.sum()), reason, dtype=np.object_)]
+        )
+        order = np.lexsort((numbers, sources))
+        return replace(
+            self.only(~rows, np.ones(len(self.reject_rows), dtype=np.bool_)),
+            reject_sources=sources[order],
+            reject_rows=numbers[order],
+            reject_reasons=reasons[order],
+        )
+
 
 WORD, ATTRIBUTE, IDENTIFIER = 0, 1, 2
 """Kinds of items of a query: a plain word, an attribute, something that is never published."""
@@ -112,6 +141,7 @@ class QueryForms:
         item_words: what the item says, as an index into RecordTable.words.
         item_kinds: WORD, ATTRIBUTE or IDENTIFIER.
         item_concepts: the concept of an attribute as mentioned, else -1.
+        item_identifiers: the kind of an identifier, in the order of KINDS, else -1.
         item_attributes: the attribute (0, 1, … within the form) that stands for it, else -1.
         attribute_offsets, attributes, weights: the attributes of each form after Algorithm 1,
             ascending, and how many mentions each stands for.
@@ -121,6 +151,7 @@ class QueryForms:
     item_words: Ints
     item_kinds: Ints
     item_concepts: Ints
+    item_identifiers: Ints
     item_attributes: Ints
     attribute_offsets: Longs
     attributes: Ints
@@ -228,9 +259,14 @@ WITHHELD: Final = (
     "words that say nothing only",
     "what k people share of it is too vague",
     "a name would have arisen from what is left",
+    "one person would have too many of the rows that read alike",
+    "the people of its row would share too few sensitive sets",
+    "rows that read alike are rounded down in number",
+    "fewer than k people of its earlier rows share a row with it",
 )
 """Why a record is withheld, by number; the first is that of records that are published."""
 TOO_FEW, IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE, SCRUBBED = range(1, 6)
+SURPLUS, TOO_ALIKE, ROUNDED, RETURNING = range(6, 10)
 
 TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR = 0, 1, 2, 3
 """How finely a time is published."""

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tasks.errors import InputError
+from tasks.errors import DiskTrouble, InputError
 from tasks.runtime.files import sync_folder
 from tasks.runtime.fingerprint import content_digest
 
@@ -59,7 +59,7 @@ def complete_files(
     Raises:
         InputError: the inbox does not exist, or files cannot be taken from it.
     """
-    _require_inbox(inbox)
+    require_inbox(inbox)
     before = _stamps(inbox)
     _let_settle(before, settle_seconds)
     written = open_for_writing(before, processes)
@@ -120,13 +120,27 @@ def done_files(inbox: Path) -> list[Path]:
 
 
 def find_done(inbox: Path, sha: str) -> Path | None:
-    """The file that is done and has exactly this content."""
+    """The file that is done and has exactly this content, if it can be read."""
     prefix = done_name(sha, "")
     candidates = (path for path in done_files(inbox) if path.name.startswith(prefix))
-    return next((path for path in candidates if content_digest(path) == sha), None)
+    return next((path for path in candidates if _has_content(path, sha)), None)
 
 
-def _require_inbox(inbox: Path) -> None:
+def _has_content(path: Path, sha: str) -> bool:
+    try:
+        return content_digest(path) == sha
+    except DiskTrouble:
+        raise
+    except InputError:
+        return False
+
+
+def require_inbox(inbox: Path) -> None:
+    """See that there is an inbox whose files can be taken.
+
+    Raises:
+        InputError: there is none.
+    """
     if not inbox.is_dir():
         raise InputError(f"the inbox {inbox} is no folder: make it, or name another with --inbox")
     if not os.access(inbox, os.R_OK | os.W_OK | os.X_OK):
@@ -142,7 +156,7 @@ def _stamps(folder: Path) -> dict[Path, _Stamp]:
     found = {}
     for name in names:
         if not name.startswith(".") and not name.lower().endswith(UNFINISHED):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 status = (folder / name).lstat()
                 if stat.S_ISREG(status.st_mode):
                     found[folder / name] = _stamp(status)

@@ -25,6 +25,8 @@ from tasks.editions.ledger_entries import (
     Intent,
     Kind,
     Release,
+    event_blob,
+    events_of,
     intent_of,
     intent_text,
     row_blob,
@@ -32,12 +34,12 @@ from tasks.editions.ledger_entries import (
 )
 from tasks.editions.ledger_file import (
     BUSY_SECONDS,
-    LEDGER_NAME,
     damaged,
     open_ledger_file,
     told_plainly,
 )
 from tasks.errors import UnexpectedError
+from tasks.runtime.files import LEDGER_NAME
 
 Write = Callable[..., sqlite3.Cursor]
 """Executes a statement in the transaction that is open."""
@@ -129,6 +131,11 @@ class Ledger:
             )
         )
 
+    def events(self, edition: Edition) -> Longs:
+        """The keys of all events that the files of an edition have told, ascending."""
+        rows = self._rows("SELECT keys FROM events WHERE out = ? AND edition = ?", _key(edition))
+        return events_of(blob for (blob,) in rows)
+
     def pending(self, out: Path) -> Intent | None:
         """The intent of a folder that was neither committed nor rolled back."""
         return self._intent("out = ?", _bytes(_resolved(out)))
@@ -181,6 +188,10 @@ class Ledger:
         for sha, rows in intent.waiting.items():
             if len(rows):
                 write("INSERT INTO waiting VALUES (?, ?, ?, ?)", (out, number, sha, row_blob(rows)))
+        for sha, keys in intent.events.items():
+            if len(keys):
+                entry = (out, number, sha, event_blob(keys))
+                write("INSERT INTO events VALUES (?, ?, ?, ?)", entry)
 
     def _require_current(self, edition: Edition, write: Write) -> None:
         """Only the newest edition grows; the one after it takes its place here."""

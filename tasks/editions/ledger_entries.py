@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -20,6 +20,7 @@ State = Literal["published", "waiting", "failed"]
 """Of a batch: some of its rows came out, all of them still wait, or it could not be read."""
 
 ROW_TYPE: Final = np.dtype("<i8")
+"""Of row numbers, and of keys of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Intent:
         clusters: new ones by number, with their concepts' names joined by `;`.
         waiting: by batch, the rows (from 1) that still wait afterwards, of the whole edition;
             a batch that is not named waits for nothing.
+        events: by batch that came, the keys of the events that it has told first, each as often as
+            it counts.
         id: given by the ledger.
     """
 
@@ -82,6 +85,7 @@ class Intent:
     release: Release | None
     clusters: Mapping[int, str]
     waiting: Mapping[str, Longs]
+    events: Mapping[str, Longs]
     id: int | None = None
 
 
@@ -96,11 +100,20 @@ def rows_of(blob: bytes) -> Longs:
     return np.frombuffer(blob, dtype=ROW_TYPE).astype(np.int64)
 
 
+def event_blob(keys: Longs) -> bytes:
+    """Keys of events, ascending."""
+    return np.sort(keys).astype(ROW_TYPE).tobytes()
+
+
+def events_of(blobs: Iterable[bytes]) -> Longs:
+    """The keys of several blobs, ascending."""
+    return np.sort(np.frombuffer(b"".join(blobs), dtype=ROW_TYPE).astype(np.int64))
+
+
 def intent_text(intent: Intent) -> str:
     """An intent as JSON in ASCII, which also holds file names that are not UTF-8."""
-    waiting = {
-        sha: base64.b64encode(row_blob(rows)).decode() for sha, rows in intent.waiting.items()
-    }
+    waiting = {sha: _ascii(row_blob(rows)) for sha, rows in intent.waiting.items()}
+    events = {sha: _ascii(event_blob(keys)) for sha, keys in intent.events.items()}
     return json.dumps(
         {
             "edition": asdict(intent.edition),
@@ -108,24 +121,34 @@ def intent_text(intent: Intent) -> str:
             "release": intent.release and asdict(intent.release),
             "clusters": list(intent.clusters.items()),
             "waiting": waiting,
+            "events": events,
         }
     )
 
 
 def intent_of(number: int, text: str) -> Intent:
     entry = json.loads(text)
-    waiting = {
-        sha: rows_of(base64.b64decode(blob, validate=True))
-        for sha, blob in entry["waiting"].items()
-    }
+    waiting = {sha: rows_of(_from_ascii(text)) for sha, text in entry["waiting"].items()}
+    # A run of version 0.1 that was killed has noted none.
+    noted = entry.get("events", {}).items()
+    events = {sha: events_of([_from_ascii(text)]) for sha, text in noted}
     return Intent(
         edition=Edition(**entry["edition"]),
         batches=tuple(_batch_of(fields) for fields in entry["batches"]),
         release=_release_of(entry["release"]),
         clusters=dict(entry["clusters"]),
         waiting=waiting,
+        events=events,
         id=number,
     )
+
+
+def _ascii(blob: bytes) -> str:
+    return base64.b64encode(blob).decode()
+
+
+def _from_ascii(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
 
 
 def _batch_of(fields: dict[str, Any]) -> Batch:

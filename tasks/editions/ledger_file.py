@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from tasks.errors import InputError, LogveilError, UnexpectedError
-from tasks.runtime.files import sync_folder
+from tasks.runtime.files import LEDGER_NAME, sync_folder
 
-LEDGER_NAME: Final = "ledger.sqlite3"
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 BUSY_SECONDS: Final = 60.0
 """How long a change waits for another process's change, which takes milliseconds."""
 
@@ -23,6 +22,16 @@ PRIMARY_CODE: Final = 0xFF
 
 # Text that may hold bytes of a file name (`out`, `name`, `reason`) is kept as bytes: such bytes
 # need not be UTF-8, and SQLite's text must be.
+EVENTS: Final = """
+CREATE TABLE events (
+    out BLOB NOT NULL,
+    edition INTEGER NOT NULL,
+    sha TEXT NOT NULL,
+    keys BLOB NOT NULL,
+    PRIMARY KEY (out, edition, sha),
+    FOREIGN KEY (out, edition, sha) REFERENCES batches (out, edition, sha)
+);
+"""
 SCHEMA: Final = f"""
 BEGIN;
 CREATE TABLE editions (
@@ -68,6 +77,7 @@ CREATE TABLE waiting (
     PRIMARY KEY (out, edition, sha),
     FOREIGN KEY (out, edition, sha) REFERENCES batches (out, edition, sha)
 );
+{EVENTS}
 CREATE TABLE intents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     out BLOB NOT NULL UNIQUE,
@@ -76,6 +86,8 @@ CREATE TABLE intents (
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
+# Editions of that time lack what appending needs, and are refused later; new ones can be begun.
+FROM_VERSION_1: Final = f"BEGIN IMMEDIATE; {EVENTS} PRAGMA user_version = 2; COMMIT;"
 
 
 @contextmanager
@@ -148,8 +160,22 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger {path} was written by a newer logveil: use that one, or restore the "
             "ledger from a backup made before"
         )
+    if version == 1:
+        _raise_version(connection)
+        version = SCHEMA_VERSION
     if version < SCHEMA_VERSION or connection.execute("PRAGMA quick_check").fetchone() != ("ok",):
         raise damaged(path)
+
+
+def _raise_version(connection: sqlite3.Connection) -> None:
+    """Turn a ledger of version 0.1 into one of today, unless another process was faster."""
+    try:
+        connection.executescript(FROM_VERSION_1)
+    except sqlite3.OperationalError:
+        connection.rollback()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 1:
+            raise
 
 
 def _make(path: Path) -> None:

@@ -13,33 +13,62 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.adapters import provenance, release_files
-from tasks.adapters.provenance import Provenance, release_key
+from tasks.adapters import private_folders, provenance, release_files
+from tasks.adapters.manifest import Place
+from tasks.adapters.provenance import Provenance
+from tasks.adapters.published import provenance_of
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import read_release
-from tasks.core.measures.risk import PublishedRecords, intersection_risk
+from tasks.core.digests import digest
+from tasks.core.events import event_keys
+from tasks.core.measures.risk import PublishedRecords, intersection_risk, returning_risk
 from tasks.core.records import Ints, Longs
+from tasks.core.rows.returning import PublishedRows
 from tasks.editions.inbox import done_name
 from tasks.editions.ledger import Ledger
 from tasks.editions.ledger_entries import Batch, Intent
 from tasks.editions.ledger_entries import Release as LedgerRelease
-from tasks.editions.state import EditionState, register
+from tasks.editions.state import EditionState
 from tasks.phases.job import Published
 from tasks.phases.made import MadeRelease
-from tasks.phases.publish import add_measures
+from tasks.phases.publish import complete
+from tasks.runtime.fingerprint import content_digest
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 
-def published_so_far(settings: Settings, state: EditionState) -> Published:
+def published_so_far(settings: Settings, state: EditionState, ledger: Ledger) -> Published:
     """What a release that is appended has to fit."""
+    files, events = state.release_files(), ledger.events(state.edition)
+    tables = [provenance_of(Path(settings.store), file) for file in files]
+    counted = [table.promise.counted for table in tables]
     return Published(
         waiting=state.waiting,
         sets=tuple(state.published_rows(wordnet(settings.store).taxonomy)),
-        releases=tuple(state.release_files()),
-        fingerprint=state.digest(),
+        releases=tuple(files),
+        # A release of nothing may know no column.
+        counted=max(counted, key=lambda own: len(own.column), default=None),
+        events=events,
+        rows=rows_behind(files, tables),
+        fingerprint=digest(state.digest(), events),
     )
+
+
+def rows_behind(files: Sequence[Path], tables: Sequence[Provenance]) -> PublishedRows:
+    """The rows of some releases; those of one release that read alike are one class."""
+    none = np.zeros(0, dtype=np.int64)
+    return PublishedRows(
+        units=np.concatenate([none, *(table.units for table in tables)]),
+        classes=np.array(_classes(files), dtype=np.int64),
+        people=np.concatenate([none, *(table.users for table in tables)]),
+    )
+
+
+def _classes(files: Sequence[Path]) -> list[int]:
+    numbers: dict[tuple[Path, tuple[str, ...]], int] = {}
+    rows = ((file, row) for file in files for row in read_release(file).rows)
+    return [numbers.setdefault(row, len(numbers)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +104,81 @@ class InEdition:
             "release": self.state.sequence,
             "waiting": waiting,
             "waiting_share": waiting / max(1, usable),
-            **(self._of_new_edition(made) if made.job.appended_to is None else self._of_more(made)),
+            **(
+                self._of_new_edition(made)
+                if made.job.appended_to is None
+                else self._of_more(made, made.job.appended_to)
+            ),
         }
 
     def _of_new_edition(self, made: MadeRelease) -> dict[str, object]:
         """What somebody learns who holds both editions, unless the earlier one is gone."""
         if self.earlier is None or not self.earlier.is_complete():
             return {}
-        now = made.draft.value.release_path
-        return {"intersection_with_earlier": intersection(made, self.earlier.release_files(), now)}
+        return {"intersection_with_earlier": intersection(made, self.earlier.release_files())}
 
-    def _of_more(self, made: MadeRelease) -> dict[str, object]:
-        """Records that publish what the edition has published before, and what it has not."""
+    def _of_more(self, made: MadeRelease, before: Published) -> dict[str, object]:
+        """Records that publish what the edition has published before, and what it has not.
+
+        And what somebody learns of people who ask the same again.
+        """
         release = made.release.value
         clusters = release.clusters[release.class_of[release.published]]
         known = max(self.state.clusters, default=0)
         joined = int(((clusters >= 0) & (clusters < known)).sum())
-        return {"joined": joined, "new_clusters": len(new_clusters(made, self.state))}
+        draft = made.draft.value
+        table = provenance.load(made.job.store.folder, draft.private)
+        now = rows_behind([draft.release_path], [table])
+        risk = returning_risk(before.rows, now, k=made.job.settings.k)
+        return {
+            "joined": joined,
+            "new_clusters": len(new_clusters(made, self.state)),
+            "intersection_with_earlier": dict(risk._asdict()),
+        }
 
     @redacted_errors
     def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
-        """Note what the release changes, put it in place by one rename, make the note count."""
-        draft = made.draft.value
-        add_measures(draft, measures)
-        intent = self.ledger.prepare(self._intent(made))
-        release_files.put_whole(draft, self.folder)
-        register(made.job.store.folder, self.folder)
-        self.ledger.commit(intent)
+        """Note what the release changes, put it in place by one rename, make the note count.
 
-    def _intent(self, made: MadeRelease) -> Intent:
-        release = LedgerRelease(self.state.sequence, release_key(made.draft.value.release_path))
+        Where no row can be published nothing is: a new file, even an empty one, would tell that
+        somebody has come. All rows wait.
+        """
+        if not made.release.value.published.any():
+            self._let_wait(made, measures)
+            return
+        draft = made.draft.value
+        intent = self._intent(made)
+        place = Place(self.state.edition.number, self.state.sequence)
+        kept = complete(made, measures, self.folder, place=place)
+        noted = self.ledger.prepare(intent)
+        release_files.put_whole(draft, self.folder)
+        private_folders.register(made.job.store.folder, kept)
+        self.ledger.commit(noted)
+
+    def _let_wait(self, made: MadeRelease, measures: FinalMeasures) -> None:
+        """Whoever is killed on the way does all of it again."""
+        intent = self._intent(made, published=False)
+        release_files.withdraw(made.draft.value, measures, made.job.files[-1].digest)
+        self.ledger.commit(self.ledger.prepare(intent))
+
+    def _intent(self, made: MadeRelease, *, published: bool = True) -> Intent:
+        release = None
+        if published:
+            digest = content_digest(made.draft.value.release_path)
+            release = LedgerRelease(self.state.sequence, digest)
         return Intent(
             edition=self.state.edition,
             batches=tuple(changed_batches(made, self.state, release)),
             release=release,
             clusters=new_clusters(made, self.state),
             waiting=waiting_rows(made, self.state),
+            events=new_events(made, self.state),
         )
 
 
-def changed_batches(made: MadeRelease, state: EditionState, release: LedgerRelease) -> list[Batch]:
+def changed_batches(
+    made: MadeRelease, state: EditionState, release: LedgerRelease | None
+) -> list[Batch]:
     """Batches that came, and those of which nothing was published until now."""
     waited = [batch for batch in state.batches if batch.state == "waiting"]
     published = _published_files(made)
@@ -164,6 +228,17 @@ def waiting_rows(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
     return now if made.job.appended_to is None else {**state.waiting, **now}
 
 
+def new_events(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
+    """Keys of the events that the files which came have told first, by their digests."""
+    log, came = made.log.value, {batch.sha for batch in batches_that_came(made, state)}
+    keys = event_keys(log, made.job.store.secret)
+    return {
+        file.digest: keys[log.origins == place]
+        for place, file in enumerate(made.job.files)
+        if file.digest in came
+    }
+
+
 def new_clusters(made: MadeRelease, state: EditionState) -> Mapping[int, str]:
     """Names of the concepts that clusters publish for the first time, by number."""
     if made.job.settings.guarantee == "paper":
@@ -179,13 +254,14 @@ def new_clusters(made: MadeRelease, state: EditionState) -> Mapping[int, str]:
     return found
 
 
-def intersection(made: MadeRelease, earlier: Sequence[Path], now: Path) -> dict[str, float]:
+def intersection(made: MadeRelease, earlier: Sequence[Path]) -> dict[str, float]:
     """What somebody learns who still holds the earlier edition."""
-    store = made.job.store.folder
-    tables = [provenance.load(store, file) for file in (*earlier, now)]
+    store, draft = made.job.store.folder, made.draft.value
+    tables = [provenance_of(store, file) for file in earlier]
+    tables.append(provenance.load(store, draft.private))
     users = [behind.users for behind in provenance.numbered_people(tables)]
     before = _published(earlier, tables[:-1], users[:-1])
-    after = _published([now], tables[-1:], users[-1:])
+    after = _published([draft.release_path], tables[-1:], users[-1:])
     return dict(intersection_risk(before, after, k=made.job.settings.k)._asdict())
 
 

@@ -1,6 +1,6 @@
 """Releases over time: what an edition holds, and where its releases lie.
 
-OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, rejects.tsv
+OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, manifest.json
 OUT/edition-0001/release-0002/    …
 """
 
@@ -16,8 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from tasks.adapters import provenance
+from tasks.adapters import private_folders
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, topics_content
+from tasks.adapters.published import find
 from tasks.adapters.release_files import ASIDE
 from tasks.core.digests import digest
 from tasks.core.records import Ints, Longs
@@ -29,10 +30,12 @@ from tasks.errors import InputError, UsageError
 from tasks.settings import Settings
 
 SHARED: Final = (
-    *("k", "l", "method", "guarantee", "scope", "time", "threshold", "ancestors", "distance"),
-    *("spacy_model", "release_format"),
+    *("k", "l", "dominance", "rounding", "guarantee", "scope", "time"),
+    *("method", "threshold", "ancestors", "distance", "spacy_model", "release_format"),
+    *("format", "columns", "person", "exact_ids", "query_param", "date_order"),
 )
-"""Settings that all releases of an edition share: they decide what it promises."""
+"""Settings that all releases of an edition share: they decide what it promises, and who is
+read as having asked what, and when."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,12 +130,51 @@ def next_state(ledger: Ledger, settings: Settings, out: Path, kind: Kind) -> Edi
 def refuse_other_settings(state: EditionState, settings: Settings) -> None:
     """An edition promises one thing."""
     before, now = json.loads(state.edition.settings), json.loads(shared_settings(settings))
-    other = [f"{name} was {before.get(name)}" for name in now if before.get(name) != now[name]]
+    if not can_be_read(state, settings):
+        raise UsageError(
+            f"edition {state.edition.number} was begun by an earlier logveil, which did not note "
+            "all that is needed to add to it: begin a new one with --edition new"
+        )
+    other = [f"{name} was {before[name]}" for name in now if before[name] != now[name]]
     if other:
         raise UsageError(
             f"edition {state.edition.number} was begun with other settings "
             f"({'; '.join(other)}): use those, or begin a new one with --edition new"
         )
+
+
+def refuse_strangers(state: EditionState | None, out: Path, store: Path) -> None:
+    """What lies in a folder of editions must be known, or releases would be mixed up.
+
+    Args:
+        state: the newest edition that the ledger knows there.
+
+    Raises:
+        InputError: there is an edition, or a release of the newest one, after all that are known.
+    """
+    editions = _numbered_after(out, "edition", state.edition.number if state else 0)
+    # A run that failed or was killed leaves the folder of an edition without any release.
+    found = [own for edition in editions for own in _numbered_after(edition, "release", 0)]
+    if state is not None:
+        found += _numbered_after(state.folder, "release", state.sequence - 1)
+    if found:
+        raise InputError(
+            f"{found[0]} is there, but the ledger in {store} does not know it: the folder was "
+            "moved or copied here, or made with another store, or the ledger is older than it; "
+            "move it back, name its own store with --store, or begin in another --out"
+        )
+
+
+def _numbered_after(folder: Path, kind: str, last: int) -> list[Path]:
+    """Folders edition-0001, say, that are numbered after the last one known."""
+    named = {path: path.name.partition("-")[2] for path in sorted(folder.glob(f"{kind}-*"))}
+    return [path for path, number in named.items() if number.isdecimal() and int(number) > last]
+
+
+def can_be_read(state: EditionState, settings: Settings) -> bool:
+    """Whether this version of the program has begun an edition, and knows what it noted."""
+    before, now = json.loads(state.edition.settings), json.loads(shared_settings(settings))
+    return set(before) == set(now)
 
 
 def files_that_wait(state: EditionState, inbox: Path) -> tuple[dict[str, Path], list[str]]:
@@ -166,7 +208,7 @@ def withdraw_old(store: Path, out: Path, keep: int) -> list[Path]:
     folders = sorted(out.glob("edition-[0-9]*"))[:-keep]
     for folder in folders:
         for release in sorted(folder.glob("release-*")):
-            provenance.forget(store, release)
+            private_folders.forget(store, release)
         aside = folder.with_name(f"{ASIDE}{os.getpid()}")
         os.replace(folder, aside)
         shutil.rmtree(aside)
@@ -175,7 +217,9 @@ def withdraw_old(store: Path, out: Path, keep: int) -> list[Path]:
 
 def register(store: Path, folder: Path) -> None:
     """Let `flows.verify` find the proof of a published folder."""
-    provenance.register(store, folder, release_file(folder), "edition")
+    kept = find(store, folder)
+    if kept is not None and kept.home == folder.resolve():
+        private_folders.register(store, kept)
 
 
 def release_file(folder: Path) -> Path:

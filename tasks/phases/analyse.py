@@ -34,9 +34,10 @@ from tasks.errors import StillChanging
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
 from tasks.runtime.executor import ALWAYS_ELSEWHERE
-from tasks.runtime.fingerprint import code_fingerprint, file_stamp
+from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.reading_cache import ReadingCache
 from tasks.runtime.results import Counts, Nothing, Result
+from tasks.runtime.sources import source_stamp
 
 LOADING_SECONDS: Final = 0.8
 TEXTS_PER_SECOND: Final = 4500
@@ -110,10 +111,10 @@ class _NewTexts:
         records = np.unique(self.text_of, return_index=True)[1][new]
         order = np.lexsort((log.rows[records], log.origins[records]))
         most = texts_per_part(settings.worker_memory, len(new), workers)
-        places = places_of(log, records, most, format=settings.format, columns=settings.columns)
-        before = [file_stamp(file) for file in log.sources]
+        places = places_of(log, records, most, settings.log_options)
+        before = [source_stamp(file) for file in log.sources]
         with self.job.executor.running(ALWAYS_ELSEWHERE) as starmap:
             readings = read_where_they_stand(self.reader, places, starmap, self.job.progress)
-        if before != [file_stamp(file) for file in log.sources]:
+        if before != [source_stamp(file) for file in log.sources]:
             raise StillChanging("a log changed while it was read: run again later")
         return readings.take(np.argsort(order))

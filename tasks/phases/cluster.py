@@ -13,14 +13,19 @@ from typing import Final
 
 import numpy as np
 
-from tasks.adapters.resources import wordnet
+from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.arrays import numbered_by_first
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of, clusters_of_labels
-from tasks.core.records import PRECISIONS, Clusters, Longs, RecordTable
-from tasks.core.rows.classes import classes_of
+from tasks.core.diversity import sensitive_sets
+from tasks.core.events import unit_keys
+from tasks.core.records import PRECISIONS, Clusters, Flags, Longs, QueryLog, RecordTable
+from tasks.core.rows.classes import classes_of, part_of
 from tasks.core.rows.levels import VAGUEST, item_levels
-from tasks.core.rows.problem import groups_of, row_problem
+from tasks.core.rows.problem import RowProblem, groups_of, row_problem
+from tasks.core.rows.returning import Company, company_of, keep_company, never_enough
+from tasks.core.rows.search import NOWHERE
 from tasks.core.similarity.costs import SetCosts
 from tasks.phases.compare import Comparison, comparison_fingerprint
 from tasks.phases.job import Job
@@ -30,6 +35,8 @@ from tasks.runtime.results import Nothing, Result, Whole
 
 SETS_PER_SECOND: Final = 1000
 UNITS_PER_SECOND: Final = 6000
+SEARCHES: Final = 2
+"""How often classes are searched for people who return."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,20 +46,23 @@ class Clustering:
     Attributes:
         classes: class of each record that one row tells, or -1, shape (n,); empty for guarantee
             `paper`, which redacts records one by one.
+        left: records that no class may take, because too few of those stand in it with whom they
+            were published before, shape of `classes`.
         clusters: of attribute sets, with their centroids, for that guarantee alone.
     """
 
     classes: Longs
+    left: Flags
     clusters: Clusters | None = None
 
 
 def cluster(
-    job: Job, table: Result[RecordTable], compared: Result[Comparison]
+    job: Job, log: Result[QueryLog], table: Result[RecordTable], compared: Result[Comparison]
 ) -> Result[Clustering]:
     return Result(
         "cluster",
         cluster_fingerprint(job),
-        lambda: cluster_records(job, table.value, compared.value),
+        lambda: cluster_records(job, log, table.value, compared.value),
         Nothing() if job.appended_to else Whole(job.store, Clustering),
         _label,
     )
@@ -66,19 +76,64 @@ def _label(found: Clustering) -> str:
 
 def cluster_fingerprint(job: Job) -> str:
     chosen, code = job.settings, code_fingerprint(__name__)
-    decisive = (chosen.guarantee == "paper", chosen.time, job.sizes.units_per_part)
-    return job.fingerprint("cluster", comparison_fingerprint(job), code, *decisive)
+    decisive = (chosen.guarantee == "paper", chosen.time, chosen.dominance)
+    sizes = job.sizes.units_per_part
+    return job.fingerprint("cluster", comparison_fingerprint(job), code, *decisive, sizes)
 
 
-def cluster_records(job: Job, table: RecordTable, comparison: Comparison) -> Clustering:
-    """Classes of at least k people; clusters of their sets where records are redacted singly."""
-    if job.settings.guarantee != "paper":
-        return Clustering(_classes(job, table, comparison))
-    return Clustering(np.zeros(0, dtype=np.int64), _clusters(job, table, comparison))
+def cluster_records(
+    job: Job, log: Result[QueryLog], table: RecordTable, comparison: Comparison
+) -> Clustering:
+    """Classes of at least k people; clusters of their sets where records are redacted singly.
+
+    Args:
+        log: asked for by a release that is appended: it tells who asks the same again.
+    """
+    guarantee, none = job.settings.guarantee, np.zeros(len(table), dtype=np.bool_)
+    if guarantee == "paper":
+        return Clustering(np.zeros(0, dtype=np.int64), none, _clusters(job, table, comparison))
+    problem, unit_of = _problem(job, table, comparison)
+    if guarantee != "strict" or job.appended_to is None:
+        return Clustering(_searched(job, problem)[unit_of], none)
+    units = unit_keys(log.value, job.store.secret)[table.log_rows]
+    first = np.unique(unit_of, return_index=True)[1]
+    people = log.value.people[table.users[first]]
+    company = company_of(units[first], people, job.appended_to.rows)
+    classes, left = _in_company(job, problem, company)
+    return Clustering(classes[unit_of], left[unit_of])
 
 
-def _classes(job: Job, table: RecordTable, comparison: Comparison, *, words: bool = True) -> Longs:
-    """Rows that tell the most, within clusters of sets if the method forms them.
+def _in_company(job: Job, problem: RowProblem, company: Company) -> tuple[Longs, Flags]:
+    """Classes in which whoever returns stands with k people of all earlier ones.
+
+    What closes because somebody left it is searched once more, without them.
+    """
+    left = never_enough(company, k=problem.k)
+    classes = np.full(len(problem), NOWHERE, dtype=np.int64)
+    for _ in range(SEARCHES):
+        open_to_all = np.flatnonzero((classes == NOWHERE) & ~left)
+        found = _searched(job, part_of(problem, open_to_all))
+        new = np.where(found < 0, NOWHERE, found + classes.max(initial=-1) + 1)
+        classes[open_to_all] = new
+        classes, leaving = keep_company(classes, company, k=problem.k)
+        left |= leaving
+        if not leaving.any():
+            break
+    return numbered_by_first(classes), left
+
+
+def _searched(job: Job, problem: RowProblem) -> Longs:
+    """The class of each unit of a problem."""
+    most = job.sizes.units_per_part
+    with job.executor.running(len(problem) / UNITS_PER_SECOND) as starmap:
+        seen = watched(starmap, -(-len(problem) // most), job.progress)
+        return classes_of(problem, seen, units_per_part=most)
+
+
+def _problem(
+    job: Job, table: RecordTable, comparison: Comparison, *, words: bool = True
+) -> tuple[RowProblem, Longs]:
+    """What rows could tell, within clusters of sets if the method forms them; units of records.
 
     Args:
         words: whether rows tell words, too, or attributes alone.
@@ -89,25 +144,24 @@ def _classes(job: Job, table: RecordTable, comparison: Comparison, *, words: boo
     groups = None
     if settings.method != "adaptive":
         groups = groups_of(table, _clusters(job, table, comparison).labels, levels)
-    problem, unit_of = row_problem(
+    return row_problem(
         table,
         levels,
         k=settings.k,
         l=settings.l,
         precision=PRECISIONS[settings.time],
         groups=groups,
+        sets=sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive),
+        dominance=settings.dominance,
     )
-    most = job.sizes.units_per_part
-    with job.executor.running(len(problem) / UNITS_PER_SECOND) as starmap:
-        seen = watched(starmap, -(-len(problem) // most), job.progress)
-        return classes_of(problem, seen, units_per_part=most)[unit_of]
 
 
 def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     """Clusters of attribute sets, each of at least k people, with their centroids."""
     settings = job.settings
     if settings.method == "adaptive":
-        classes = _classes(job, table, comparison, words=False)
+        rows, unit_of = _problem(job, table, comparison, words=False)
+        classes = _searched(job, rows)[unit_of]
         costs = SetCosts.of(table.sets, comparison.distances)
         return clusters_of_labels(table, classes, costs)
     if comparison.set_pairs is not None:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tasks.adapters.logs.paths import find_files
+from tasks.core.counted import Counted
 from tasks.core.digests import digest
 from tasks.core.part_sizes import PART_SIZES, PartSizes
 from tasks.core.records import Ints, Longs
+from tasks.core.rows.returning import PublishedRows
 from tasks.runtime.executor import Executor
 from tasks.runtime.fingerprint import LogFile, log_file
+from tasks.runtime.moved_store import take_over
 from tasks.runtime.progress import Progress, silent
 from tasks.runtime.store import GIGABYTE, Store
 from tasks.settings import Settings
@@ -25,12 +28,18 @@ class Published:
         waiting: rows that wait, by the digest of their file; of other files all rows are new.
         sets: concepts of the edition's clusters, by number - 1.
         releases: its release files.
+        counted: what they count, if there is one.
+        events: keys of the events that its files have told, ascending, each as often as it counts.
+        rows: the rows of those releases: who asked what, and in which class it was published.
         fingerprint: of all that decides the next release beside its file.
     """
 
     waiting: Mapping[str, Longs]
     sets: tuple[Ints, ...]
     releases: tuple[Path, ...]
+    counted: Counted | None
+    events: Longs
+    rows: PublishedRows
     fingerprint: str
 
 
@@ -74,7 +83,11 @@ class Job:
 
 
 def open_store(settings: Settings) -> Store:
-    return Store(settings.store, int(settings.store_limit * GIGABYTE))
+    """The store to release with; it has its secret before anything else that is to last."""
+    take_over(Path(settings.store))
+    opened = Store(settings.store, int(settings.store_limit * GIGABYTE))
+    _ = opened.secret
+    return opened
 
 
 def files_of(settings: Settings) -> tuple[LogFile, ...]:

@@ -15,12 +15,21 @@ import numpy as np
 
 from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
 from tasks.core.clustering.problem import clusters_of_labels
+from tasks.core.diversity import sensitive_sets
+from tasks.core.languages import Languages
+from tasks.core.measures.basis import public_basis
 from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
 from tasks.core.measures.counts import cluster_sizes, count_release, distributions
 from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import compare_with_random
-from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.measures.risk import (
+    diversity,
+    homogeneous,
+    least_people,
+    linkage_risk,
+    partial_knowledge,
+)
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import PRECISIONS, Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.rows.levels import VAGUEST, item_levels
@@ -36,7 +45,13 @@ from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import watched
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Nothing, Result, Whole
-from tasks.schema import InformationLossSection, InformationSection, Measures, TruthSection
+from tasks.schema import (
+    InformationLossSection,
+    InformationSection,
+    LanguageSection,
+    Measures,
+    TruthSection,
+)
 from tasks.settings import Settings
 from tasks.version import VERSION
 
@@ -86,6 +101,7 @@ def measure_release(
         centre = centre_of(table, comparison, seen, sets_per_part=job.sizes.sets_per_part)
         loss = _information_loss(job, table, centre, release, seen)
     risk = linkage_risk(table, release)
+    sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
     return {
         "settings": settings.published(),
         "versions": {
@@ -94,6 +110,7 @@ def measure_release(
             "python": platform.python_version(),
         },
         **count_release(log, table, clusters, release),
+        "language": _language(log),
         "information": _information(settings, table, release),
         "truth": _truth(settings, table, release),
         "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
@@ -103,13 +120,31 @@ def measure_release(
             "raw_worst": risk["raw_worst"],
             "released_expected": risk["released_expected"],
             "released_worst": risk["released_worst"],
+            "least_people": least_people(table, release),
             "partial_knowledge": partial_knowledge(table, release),
         },
-        "diversity": diversity(table, clusters),
+        "diversity": {**diversity(table, clusters), **homogeneous(table, release, sets)},
         "figures": {
             **distributions(log, table, clusters, release, cohesion, k=settings.k),
             "random_clusters": compare_with_random(table, release, levels),
         },
+        "basis": public_basis(
+            table,
+            release,
+            wordnet(settings.store).taxonomy,
+            topic_map(settings.store, settings.topics),
+            k=settings.k,
+            finest=PRECISIONS[settings.time],
+        ),
+    }
+
+
+def _language(log: QueryLog) -> LanguageSection:
+    found = log.languages or Languages(0, {}, 0)
+    return {
+        "understood": "en",
+        "not_understood": round(found.not_understood, 2),
+        "by_language": found.shown(),
     }
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.adapters import provenance, release_files
-from tasks.adapters.release_files import Draft
-from tasks.adapters.report.report import write_report
+from tasks.adapters import private_folders, provenance, release_files
+from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in
+from tasks.adapters.private_folders import Kept
+from tasks.adapters.published import holds
+from tasks.adapters.report.report import render_report
+from tasks.adapters.report.verdict import counted
+from tasks.core.digests import digest
+from tasks.core.measures.public import public_measures as public_measures
+from tasks.core.verification.clauses import promised
+from tasks.errors import UsageError
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
 from tasks.runtime.redacted_errors import redacted_errors
@@ -28,22 +36,75 @@ class InFolder:
     def publish(self, made: MadeRelease, measures: FinalMeasures) -> None:
         """`release.tsv` comes last; a release that is in place already stays as it is."""
         if not made.draft.is_at_hand:
-            _renew_beside(made.job, measures)
             return
-        draft = made.draft.value
-        add_measures(draft, measures)
-        release_files.publish(draft)
-        released, store = draft.out / draft.release_name, made.job.store.folder
-        provenance.register(store, draft.out, released, made.draft.fingerprint)
+        store = made.job.store.folder
+        known_by = (made.draft.fingerprint, task_fingerprint(made.job))
+        kept = complete(made, measures, self.folder, known_by=known_by)
+        private_folders.expect(store, kept)
+        release_files.publish(made.draft.value)
+        private_folders.register(store, kept)
 
 
-def _renew_beside(job: Job, measures: FinalMeasures) -> None:
-    """Renew measures and report of a release that is in place."""
-    beside = release_files.open_draft(Path(job.settings.out), job.settings.release_format)
-    add_measures(beside, measures)
-    release_files.put_beside(beside)
+def refuse_replacement(job: Job) -> None:
+    """What lies in a folder is replaced only if that was said; what is not ours never is.
+
+    A release that is known, unchanged, to be of the same logs and settings may stay or be renewed:
+    whoever has updated the program gives the same command again.
+
+    Raises:
+        UsageError: the folder holds another release, or something else.
+    """
+    out = Path(job.settings.out)
+    foreign = release_files.foreign_names(out)
+    if foreign:
+        raise UsageError(
+            f"--out {out} holds what is no part of a release ({', '.join(foreign)}): a release "
+            "needs a folder of its own, name another --out"
+        )
+    held = any((out / name).exists() for name in RELEASE_NAMES)
+    if not held or job.settings.replace:
+        return
+    if not holds(job.store.folder, out, task_fingerprint(job)):
+        raise UsageError(
+            f"{out} holds a release already, and not of these logs, settings and --store, or "
+            "changed since: add --replace to put the new one in its place, or name another --out"
+        )
 
 
-def add_measures(draft: Draft, measures: FinalMeasures) -> None:
-    release_files.write_measures(draft, measures)
-    write_report(draft.folder / "report.html", measures)
+def task_fingerprint(job: Job) -> str:
+    """Of what a user asks for: the same after an update of the program."""
+    return digest("task", [file.digest for file in job.files], job.settings.published())
+
+
+def complete(
+    made: MadeRelease,
+    measures: FinalMeasures,
+    home: Path,
+    *,
+    place: Place | None = None,
+    known_by: Sequence[str] = (),
+) -> Kept:
+    """Add to a draft what is published beside its rows, the manifest last, and let the store know.
+
+    The public edition of figures and report goes to the draft, the internal one to the store.
+
+    Args:
+        home: the folder that it will be published in.
+        place: in an edition.
+        known_by: fingerprints by which the next run recognises it.
+    """
+    draft, store = made.draft.value, made.job.store.folder
+    public = public_measures(measures)
+    release_files.write_figures(
+        draft, (public, render_report(public)), (measures, render_report(measures))
+    )
+    manifest = Manifest(
+        files=files_in(draft.folder),
+        place=place,
+        counted=counted(measures["users"]).whom,
+        settings=measures["settings"],
+        versions=measures["versions"],
+        promises=promised(provenance.load(store, draft.private).promise),
+    ).as_json()
+    (draft.folder / MANIFEST).write_bytes(manifest)
+    return private_folders.settle(store, draft.private, home, manifest, known_by)

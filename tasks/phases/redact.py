@@ -14,11 +14,23 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.resources import wordnet
-from tasks.core.records import PRECISIONS, SCRUBBED, RecordTable, Release
+from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.diversity import sensitive_sets, uniform_groups
+from tasks.core.records import (
+    PRECISIONS,
+    RETURNING,
+    ROUNDED,
+    SCRUBBED,
+    SURPLUS,
+    TOO_ALIKE,
+    Ints,
+    RecordTable,
+    Release,
+)
 from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms, without_rare_words
+from tasks.core.redaction.class_sizes import limit_shares, withhold
 from tasks.core.redaction.reasons import withheld_reasons
-from tasks.core.redaction.scrubbing import scrub
+from tasks.core.redaction.scrubbing import Find, scrub
 from tasks.core.rows.levels import VAGUEST, item_levels
 from tasks.core.rows.told import in_edition, release_of
 from tasks.errors import NothingToRelease
@@ -27,6 +39,7 @@ from tasks.phases.compare import Comparison
 from tasks.phases.job import Job
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.results import Nothing, Result, Whole
+from tasks.settings import Settings
 
 
 def redact(
@@ -46,7 +59,8 @@ def redact(
 
 def redaction_fingerprint(job: Job) -> str:
     settings, code = job.settings, code_fingerprint(__name__)
-    decisive = (cluster_fingerprint(job), code, settings.guarantee, settings.time)
+    promised = (settings.guarantee, settings.time, settings.dominance, settings.rounding)
+    decisive = (cluster_fingerprint(job), code, *promised)
     return job.fingerprint("redact", *decisive)
 
 
@@ -58,14 +72,72 @@ def redact_records(
     find = load_identifier_finder(Path(settings.store)).find
     found = scrub(_redacted(job, table, compared, clustering), table, find)
     if settings.guarantee == "terms":
-        found = without_rare_words(found, table, find, k=settings.k)
+        found = _limited_terms(found, table, find, settings)
+    elif settings.guarantee == "strict":
+        found = _limited(found, table, settings)
     if not found.published.any() and job.appended_to is None:
         raise NothingToRelease(
             f"nothing can be released: no row can be shared by k = {settings.k} users"
         )
     reasons = withheld_reasons(table, found.published, taxonomy, k=settings.k)
-    release = replace(found, reasons=np.where(found.reasons == SCRUBBED, SCRUBBED, reasons))
+    reasons = np.where(clustering.left & ~found.published, RETURNING, reasons)
+    # Those from SCRUBBED on are known of what was about to be published.
+    reasons = np.where(found.reasons >= SCRUBBED, found.reasons, reasons)
+    release = replace(found, reasons=reasons)
     return release if job.appended_to is None else in_edition(release, job.appended_to.sets)
+
+
+def _limited(release: Release, table: RecordTable, settings: Settings) -> Release:
+    """Without the rows by which one person has too many of those that read alike, and without those
+    beyond a multiple of k if sizes are rounded."""
+    limits = [(1, SURPLUS), (settings.k, ROUNDED)] if settings.rounding else [(1, SURPLUS)]
+    for multiple, reason in limits:
+        release = limit_shares(
+            release,
+            release.class_of,
+            table.users,
+            most=settings.dominance,
+            multiple=multiple,
+            reason=reason,
+        )
+    return _diverse(release, release.class_of, table, settings)
+
+
+def _diverse(release: Release, groups: Ints, table: RecordTable, settings: Settings) -> Release:
+    """Without groups that are too uniform now: a surplus may have been all that was different."""
+    if settings.l == 1:
+        return release
+    sensitive = topic_map(settings.store, settings.topics).sensitive
+    sets = sensitive_sets(table, sensitive)[table.form_of]
+    uniform = uniform_groups(groups, table.users, sets, least=settings.l)
+    return withhold(release, np.append(uniform, False)[groups], TOO_ALIKE)
+
+
+def _clusters(release: Release) -> Ints:
+    """The cluster of each record, or -1."""
+    return np.append(release.clusters, np.int32(-1))[release.class_of]
+
+
+def _limited_terms(release: Release, table: RecordTable, find: Find, settings: Settings) -> Release:
+    """The same for the rows of a cluster, which k people share, as they do every word.
+
+    A row that is withheld may have been the last of its person with some word, and so on until
+    nothing changes.
+    """
+    while True:
+        before = release.published
+        release = without_rare_words(release, table, find, k=settings.k)
+        release = limit_shares(
+            release,
+            _clusters(release),
+            table.users,
+            most=settings.dominance,
+            multiple=1,
+            reason=SURPLUS,
+        )
+        release = _diverse(release, _clusters(release), table, settings)
+        if (release.published == before).all():
+            return release
 
 
 def _redacted(

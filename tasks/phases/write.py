@@ -1,9 +1,9 @@
 """Phase 7, write: the release goes to a folder aside, and who stands behind it to the store.
 
 In: the `Release` and the log that it comes from. Out: a `Draft`, which nobody sees until it is
-verified. Rows are ordered by what they publish, never as they came in; the private table of who
-stands behind each row, and of what became of all rows that were read (provenance), lies in the
-store, under the hash of the written file.
+verified. Rows are ordered by what they publish, never as they came in. To the release's private
+folder in the store go the table of who stands behind each row and of what became of all rows that
+were read (provenance), and the rows set aside.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import numpy as np
 
 from tasks.adapters import provenance, release_files
 from tasks.adapters.provenance import Provenance, RowsRead
+from tasks.adapters.published import holds
+from tasks.adapters.rejects import REJECTS, write_rejects
 from tasks.adapters.release_files import Draft
-from tasks.adapters.resources import wordnet
+from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.diversity import sensitive_sets
+from tasks.core.events import unit_keys
 from tasks.core.mentions import mentions_of
 from tasks.core.records import WITHHELD, Longs, QueryLog, RecordTable, Release
 from tasks.core.verification.clauses import Promise
@@ -45,19 +49,20 @@ def write_fingerprint(job: Job) -> str:
 
 
 def is_in_place(job: Job, fingerprint: str) -> bool:
-    """Whether the release that these files and settings lead to is published and proven."""
-    out = Path(job.settings.out)
-    written = out / f"release.{job.settings.release_format}"
-    return provenance.is_in_place(job.store.folder, out, written, fingerprint)
+    """Whether the release that these files and settings lead to is published, and may stay."""
+    if job.settings.replace:
+        return False
+    return holds(job.store.folder, Path(job.settings.out), fingerprint)
 
 
 def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release) -> Draft:
     """Write the release aside, with the private table of who stands behind each row."""
     settings = job.settings
-    draft = release_files.open_draft(Path(settings.out), settings.release_format)
+    store = job.store.folder
+    draft = release_files.open_draft(Path(settings.out), settings.release_format, store)
     taxonomy = wordnet(settings.store).taxonomy
     rows = release_files.write_rows(draft, release, table, taxonomy)
-    release_files.write_rejects(draft, log)
+    write_rejects(draft.private / REJECTS, log)
     promise = Promise(
         guarantee=settings.guarantee,
         k=settings.k,
@@ -67,18 +72,23 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
         rejected=len(log.reject_rows),
         withheld=len(table) - len(rows.records),
         published=len(rows.records),
+        counted=log.counted,
+        dominance=settings.dominance,
+        rounding=settings.rounding,
     )
+    sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
     mentions, mentioned = mentions_of(table, rows.records)
     behind = Provenance(
         read=rows_read(job, log, table, release, rows.records),
-        sets=table.set_of[rows.records],
+        sets=sets[table.form_of[rows.records]],
         records=record_ids(job.files, log)[table.log_rows[rows.records]],
+        units=unit_keys(log, job.store.secret)[table.log_rows[rows.records]],
         mentions=mentions,
         mentioned=mentioned,
         wordnet=taxonomy.version,
         promise=promise,
     )
-    provenance.save(job.store.folder, draft.release_path, behind)
+    provenance.save(store, draft.private, behind)
     return draft
 
 

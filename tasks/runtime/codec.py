@@ -8,6 +8,7 @@ looked up among those of `tasks`, and a class must be a dataclass.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 from dataclasses import fields, is_dataclass
@@ -20,6 +21,7 @@ import numpy as np
 OWN: Final = "tasks."
 TREE: Final = "tree"
 CHECKSUM_BYTES: Final = 16
+MAC_BYTES: Final = 16
 
 
 def pack(value: Any) -> bytes:
@@ -47,6 +49,24 @@ def unsealed(name: str, whole: bytes) -> bytes | None:
     """What was sealed under this name; None if it is damaged or was sealed under another."""
     checksum, content = whole[:CHECKSUM_BYTES], whole[CHECKSUM_BYTES:]
     return content if checksum == _checksum(name, content) else None
+
+
+def mac(secret: bytes, name: str, content: bytes) -> bytes:
+    """A checksum that covers a name as well, and that nobody can make without the secret."""
+    hashed = hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
+    hashed.update(content)
+    return hashed.digest()
+
+
+def signed(secret: bytes, name: str, content: bytes) -> bytes:
+    """The content behind its MAC."""
+    return mac(secret, name, content) + content
+
+
+def unsigned(secret: bytes, name: str, whole: bytes) -> bytes | None:
+    """What was signed under this name; None if it is damaged, or somebody else's work."""
+    own, content = whole[:MAC_BYTES], whole[MAC_BYTES:]
+    return content if hmac.compare_digest(own, mac(secret, name, content)) else None
 
 
 def name_of(item: Any) -> str:

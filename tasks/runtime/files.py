@@ -1,7 +1,7 @@
 """Files that only their owner may read, never seen half written; and folders for one run at a time.
 
 The kernel holds a folder's lock for the open file, so it goes with a process that is killed. The
-file itself stays: whoever deleted it would let a second run lock a new file of the same name.
+owner removes the file before it frees it: whoever has waited looks whether it is still there.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from tasks.errors import InputError
 
 SECRET_BYTES: Final = 32
+LEDGER_NAME: Final = "ledger.sqlite3"
+RELEASES: Final = "releases"
+"""The folder of what is kept beside each release, who stands behind it above all."""
+BEGIN_ANEW: Final = (
+    "restore it from a backup; without it people of later files cannot be matched with those of "
+    "earlier ones, so all else you can do is begin anew, with another --store and another --out"
+)
 ASIDE: Final = ".aside-"
 LOCK_NAME: Final = ".logveil.lock"
 
@@ -62,21 +69,74 @@ def remove_asides(paths: Iterable[Path]) -> None:
 
 
 def store_secret(store: Path) -> bytes:
-    """The secret of a store, with which texts and user ids are hashed; made on first use."""
+    """The secret of a store, with which texts and user ids are hashed; made on first use.
+
+    Raises:
+        InputError: it is damaged, or gone from a store that was released with.
+    """
     path = store / "secret"
     try:
         make_private(store)
         if not path.exists():
-            _create_once(path, secrets.token_bytes(SECRET_BYTES))
+            refuse_lost_secret(store)
+            create_once(path, secrets.token_bytes(SECRET_BYTES))
         secret = path.read_bytes()
     except OSError as fault:
         raise InputError(f"cannot use --store {store}: {fault.strerror}") from None
     if len(secret) != SECRET_BYTES:
-        raise InputError(f"{path} is damaged: restore it, or delete it to start with a new one")
+        raise InputError(f"{path} is damaged: {BEGIN_ANEW}")
     return secret
 
 
-def _create_once(path: Path, content: bytes) -> None:
+def refuse_lost_secret(store: Path) -> None:
+    """A new secret would not know the people of earlier releases again.
+
+    The secret is made before anything that would be worth nothing without it.
+
+    Raises:
+        InputError: the store has a ledger or provenance, but no secret.
+    """
+    path = store / "secret"
+    if path.exists():
+        return
+    # A draft that a killed run left is worth nothing without its run.
+    kept = [store / LEDGER_NAME, *(store / RELEASES).glob("[!.]*")]
+    left = next((each for each in kept if each.exists()), None)
+    if left is not None:
+        raise InputError(f"{path} is gone, but {left} is there: {BEGIN_ANEW}")
+
+
+def try_folder(folder: Path) -> None:
+    """See that a folder can be made and written to, before any work goes into what it is for.
+
+    One that was not there is gone again afterwards.
+
+    Raises:
+        InputError: it cannot.
+    """
+    made = not folder.exists()
+    try:
+        _write_something(folder)
+    except OSError as fault:
+        raise InputError(
+            f"cannot write to --out {folder}: {fault.strerror}; check the disk and who may write "
+            "there, or name another folder"
+        ) from None
+    if made:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _write_something(folder: Path) -> None:
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Another run that tries the same may just be removing the folder.
+        with suppress(FileNotFoundError), tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(b"?")
+            return
+
+
+def create_once(path: Path, content: bytes) -> None:
     """Of several processes at once one makes the file, whole; the others take that one."""
     with suppress(FileExistsError), _written_aside(path, content) as aside:
         os.link(aside, path)
@@ -96,6 +156,17 @@ def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
+def process_lives(pid: str) -> bool:
+    """Whether there is a process of this number, which what it writes aside is named after."""
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def sync_folder(folder: Path) -> None:
     """See to it that the names in a folder have reached the disk: a crash must not undo them."""
     handle = os.open(folder, os.O_RDONLY)
@@ -107,7 +178,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Keep every other run out of a folder, which is made if need be.
+    """Keep every other run out of a folder, which is made if need be, and goes if it stays empty.
 
     Args:
         waiting: called once if another run has the folder, before waiting for it.
@@ -115,34 +186,62 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
     Raises:
         InputError: the folder cannot be made or locked.
     """
-    with os.fdopen(_open_lock(folder)) as file:
-        _acquire(file.fileno(), folder, waiting)
+    made = not folder.exists()
+    with _locked_file(folder, waiting) as file:
         try:
             yield
         finally:
+            with suppress(OSError):
+                (folder / LOCK_NAME).unlink()
+                if made:
+                    folder.rmdir()
             # Closing alone would leave the lock to a child that is just being started.
             fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+
+
+def _locked_file(folder: Path, waiting: Callable[[], None]) -> IO[str]:
+    """The file that is locked now; one that its last owner has removed is no longer anybody's."""
+    while True:
+        file = os.fdopen(_open_lock(folder))
+        try:
+            if not _lock_at_once(file.fileno(), folder):
+                waiting()
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            if _is_still_there(file.fileno(), folder / LOCK_NAME):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()
 
 
 def _open_lock(folder: Path) -> int:
     """Python closes the file in every program it starts, so no child can outlive us with it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Whoever was there before may just be removing the folder.
+            with suppress(FileNotFoundError):
+                return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as fault:
         raise _cannot_lock(folder, fault) from None
 
 
-def _acquire(handle: int, folder: Path, waiting: Callable[[], None]) -> None:
+def _lock_at_once(handle: int, folder: Path) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
     except BlockingIOError:
-        pass
+        return False
     except OSError as fault:
         raise _cannot_lock(folder, fault) from None
-    waiting()
-    fcntl.flock(handle, fcntl.LOCK_EX)
+    return True
+
+
+def _is_still_there(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except OSError:
+        return False
 
 
 def _cannot_lock(folder: Path, fault: OSError) -> InputError:

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from tasks.core.digests import digest
 from tasks.core.records import Longs, QueryLog
 from tasks.errors import StillChanging, disk_fault
+from tasks.runtime.sources import open_source, source_stamp
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARIES: Final = (
@@ -117,23 +118,24 @@ class LogFile:
 
 def log_file(name: str) -> LogFile:
     try:
-        before = file_stamp(name)
+        before = source_stamp(name)
     except OSError as fault:
         raise disk_fault(f"cannot read {name}: {fault.strerror}", fault) from None
-    return LogFile(name, content_digest(Path(name)), before)
+    return LogFile(name, content_digest(name), before)
 
 
-def content_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal.
+def content_digest(name: str | Path) -> str:
+    """SHA-256 of the bytes of a log, in hexadecimal.
 
     Raises:
         InputError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        stream: Any
+        with open_source(str(name)) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as fault:
-        raise disk_fault(f"cannot read {path}: {fault.strerror}", fault) from None
+        raise disk_fault(f"cannot read {name}: {fault.strerror}", fault) from None
 
 
 def file_stamp(name: str | Path) -> tuple[int, int, int]:
@@ -145,7 +147,7 @@ def refuse_changed(files: Sequence[LogFile]) -> None:
     """What was read must be what was fingerprinted: the result is kept under that name."""
     for file in files:
         try:
-            same = file_stamp(file.name) == file.stamp
+            same = source_stamp(file.name) == file.stamp
         except OSError:
             same = False
         if not same:

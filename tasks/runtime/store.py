@@ -21,6 +21,7 @@ from diskcache import UNKNOWN, Cache, Disk, Timeout
 from diskcache.core import MODE_BINARY, MODE_RAW
 
 from tasks.errors import InputError
+from tasks.folders import cache_folder
 from tasks.runtime.codec import pack, sealed, unpack, unsealed
 from tasks.runtime.files import make_private, store_secret
 
@@ -29,7 +30,10 @@ EVICTED_AT_ONCE: Final = 2
 NO_LIMIT: Final = 2**62
 """Of who only reads: it evicts nothing."""
 GIGABYTE: Final = 10**9
-TROUBLES: Final = (OSError, sqlite3.Error, Timeout)
+ODD: Final = (ValueError, TypeError, AttributeError, LookupError)
+"""What diskcache raises if its own entries are damaged."""
+TROUBLES: Final = (OSError, sqlite3.Error, Timeout, *ODD)
+DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 Value = TypeVar("Value")
 
 
@@ -52,9 +56,19 @@ class BytesDisk(Disk):  # type: ignore[misc]
         return super().store(value, read, key)
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:
-        if mode not in (MODE_RAW, MODE_BINARY):
+        own = mode == MODE_RAW or (mode == MODE_BINARY and self._is_own(filename))
+        if not own:
             raise OSError("not written by this store")
         return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: Any) -> None:
+        if self._is_own(file_path):
+            super().remove(file_path)
+
+    def _is_own(self, filename: Any) -> bool:
+        """Whoever can write to the database could name any file, to be read or deleted."""
+        folder = Path(self._directory).resolve()
+        return type(filename) is str and (folder / filename).resolve().is_relative_to(folder)
 
     def _write(self, full_path: str, iterator: Any, mode: str, encoding: Any = None) -> int:
         folder = Path(full_path).parent
@@ -93,15 +107,18 @@ class Store:
     def _open(self) -> Any:
         try:
             return self._opened()
+        except ODD:
+            pass
         except sqlite3.DatabaseError as fault:
-            if fault.sqlite_errorcode not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            # A text that is not UTF-8 has no code: Python finds it, not SQLite.
+            if getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) not in DAMAGED:
                 raise
-            # Damaged beyond reading: nothing in it cannot be made again.
-            shutil.rmtree(self.folder / "cache", ignore_errors=True)
-            return self._opened()
+        # Damaged beyond reading: nothing in it cannot be made again.
+        shutil.rmtree(cache_folder(self.folder) / "cache", ignore_errors=True)
+        return self._opened()
 
     def _opened(self) -> Any:
-        folder = self.folder / "cache"
+        folder = cache_folder(self.folder) / "cache"
         make_private(folder)
         # SQLite gives the files beside its database the same mode.
         (folder / "cache.db").touch(mode=0o600)
@@ -133,7 +150,7 @@ class Store:
     def _content(self, key: str) -> bytes | None:
         try:
             whole = cast("bytes | None", self._cache.get(key, retry=True))
-        except (*TROUBLES, TypeError):
+        except TROUBLES:
             return None
         if whole is None:
             return None
@@ -144,8 +161,9 @@ class Store:
 
     def save(self, key: str, value: Any) -> None:
         """Keep a value, if there is room."""
+        content = sealed(key, pack(value))
         try:
-            self._cache.set(key, sealed(key, pack(value)), retry=True)
+            self._cache.set(key, content, retry=True)
         except TROUBLES:
             self.unwritten += 1
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tasks.adapters.word_frequencies import WordInformation, word_information
-from tasks.settings import default_store
+from tasks.folders import default_store
 from tasks.synthetic.vocabulary import PHRASES, TABLES, TAIL, Tail, entries, lines_of, read_toml
 
 MOST_WORDS: Final = 2500

@@ -14,15 +14,19 @@ from tasks.adapters.release_files import (
     Draft,
     open_draft,
     publish,
-    write_measures,
-    write_rejects,
+    write_figures,
     write_rows,
 )
-from tasks.core.records import NO_TIME, QueryLog, RecordTable, Release
+from tasks.core.records import NO_TIME, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.errors import InputError
 from tasks.schema import FinalMeasures
 from tests.helpers.random_logs import table_of
+
+
+@pytest.fixture
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vault")
 
 
 @pytest.fixture
@@ -62,9 +66,9 @@ ROWS = [
 
 
 def test_rows_read_like_queries_and_are_sorted_by_what_they_say(
-    tmp_path: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
+    tmp_path: Path, vault: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
 ) -> None:
-    draft = open_draft(tmp_path / "out", "tsv")
+    draft = open_draft(tmp_path / "out", "tsv", vault)
     written = write_rows(draft, release, table, taxonomy)
     lines = draft.release_path.read_text().splitlines()
     assert lines[0].split("\t") == ["query", "concepts", "time", "cluster"]
@@ -73,9 +77,9 @@ def test_rows_read_like_queries_and_are_sorted_by_what_they_say(
 
 
 def test_parquet_holds_the_same_rows(
-    tmp_path: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
+    tmp_path: Path, vault: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
 ) -> None:
-    draft = open_draft(tmp_path / "out", "parquet")
+    draft = open_draft(tmp_path / "out", "parquet", vault)
     write_rows(draft, release, table, taxonomy)
     columns = pq.read_table(draft.release_path).to_pydict()
     assert list(zip(*columns.values(), strict=True)) == ROWS
@@ -85,7 +89,7 @@ def test_parquet_holds_the_same_rows(
     ("precision", "shown"), [(0, ""), (1, "2006-03"), (2, "2006-03-01"), (3, "2006-03-01 10")]
 )
 def test_times_are_shown_as_finely_as_they_are_cut(
-    tmp_path: Path, table: RecordTable, taxonomy: Taxonomy, precision: int, shown: str
+    tmp_path: Path, vault: Path, table: RecordTable, taxonomy: Taxonomy, precision: int, shown: str
 ) -> None:
     one = Release(
         class_of=np.zeros(4, dtype=np.int32),
@@ -98,32 +102,32 @@ def test_times_are_shown_as_finely_as_they_are_cut(
         clusters=np.array([-1], dtype=np.int32),
         reasons=np.zeros(4, dtype=np.int32),
     )
-    draft = open_draft(tmp_path, "tsv")
+    draft = open_draft(tmp_path, "tsv", vault)
     write_rows(draft, one, table, taxonomy)
     assert draft.release_path.read_text().splitlines()[1].split("\t")[2] == shown
 
 
 def finished(draft: Draft, mark: str) -> None:
     draft.release_path.write_text(mark)
-    (draft.folder / "rejects.tsv").write_text(mark)
-    (draft.folder / "report.html").write_text(mark)
-    write_measures(draft, cast("FinalMeasures", {"mark": mark}))
+    (draft.folder / "manifest.json").write_text(mark)
+    figures = cast("FinalMeasures", {"mark": mark}), mark
+    write_figures(draft, figures, figures)
 
 
-def test_nothing_is_visible_before_publication(tmp_path: Path) -> None:
-    draft = open_draft(tmp_path, "tsv")
+def test_nothing_is_visible_before_publication(tmp_path: Path, vault: Path) -> None:
+    draft = open_draft(tmp_path, "tsv", vault)
     finished(draft, "new")
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
     publish(draft)
-    names = {"measures.json", "rejects.tsv", "release.tsv", "report.html"}
+    names = {"manifest.json", "measures.json", "release.tsv", "report.html"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_a_killed_publication_shows_no_release(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sees release.tsv sees all that belongs to it, at every step of the way."""
-    publish_old = open_draft(tmp_path, "tsv")
+    publish_old = open_draft(tmp_path, "tsv", vault)
     finished(publish_old, "old")
     publish(publish_old)
     replace = os.replace
@@ -135,44 +139,23 @@ def test_a_killed_publication_shows_no_release(
             seen.append(marks)
         replace(source, target)
 
-    monkeypatch.setattr(os, "replace", watched)
-    draft = open_draft(tmp_path, "tsv")
+    draft = open_draft(tmp_path, "tsv", vault)
     finished(draft, "new")
+    monkeypatch.setattr(os, "replace", watched)
     publish(draft)
     assert seen == []
     assert (tmp_path / "release.tsv").read_text() == "new"
 
 
-def test_leftovers_of_dead_runs_go_those_of_living_ones_stay(tmp_path: Path) -> None:
+def test_leftovers_of_dead_runs_go_those_of_living_ones_stay(tmp_path: Path, vault: Path) -> None:
     (tmp_path / ".logveil-999999999").mkdir()
     (tmp_path / ".logveil-1").mkdir()
-    open_draft(tmp_path, "tsv")
+    open_draft(tmp_path, "tsv", vault)
     assert not (tmp_path / ".logveil-999999999").exists()
     assert (tmp_path / ".logveil-1").exists()
 
 
-def test_an_output_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
+def test_an_output_that_is_a_file_is_a_clear_error(tmp_path: Path, vault: Path) -> None:
     (tmp_path / "out").write_text("")
     with pytest.raises(InputError, match="cannot write to --out"):
-        open_draft(tmp_path / "out", "tsv")
-
-
-def test_rejects_name_file_row_and_reason(tmp_path: Path) -> None:
-    log = QueryLog(
-        texts=np.zeros(0, dtype=object),
-        users=np.zeros(0, dtype=np.int32),
-        times=np.zeros(0, dtype=np.int64),
-        people=np.arange(0, dtype=np.int64),
-        origins=np.zeros(0, dtype=np.int32),
-        rows=np.arange(1, 0 + 1, dtype=np.int64),
-        sources=("a.tsv", "b.tsv"),
-        reject_sources=np.array([1], dtype=np.int32),
-        reject_rows=np.array([17]),
-        reject_reasons=np.array(["blank line"], dtype=object),
-        has_users=True,
-        has_times=True,
-    )
-    draft = open_draft(tmp_path, "tsv")
-    write_rejects(draft, log)
-    lines = (draft.folder / "rejects.tsv").read_text().splitlines()
-    assert lines == ["file\trow\treason", "b.tsv\t17\tblank line"]
+        open_draft(tmp_path / "out", "tsv", vault)

@@ -19,11 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from flows import sample
+from tasks.folders import default_store
 from tasks.phases.analyse import analyse
 from tasks.phases.job import Job
 from tasks.phases.read import read
 from tasks.runtime.executor import LocalExecutor
-from tasks.settings import Settings, default_store
+from tasks.settings import Settings
 from tasks.synthetic.log import Row, synthetic_log
 from tasks.synthetic.vocabulary import load_vocabulary
 from tests.bench.tables import markdown_table

@@ -85,7 +85,7 @@ def callers(frame: FrameType | None) -> Iterator[str]:
 def watched_run(folder: Path) -> Watch:
     """What `python -m flows.run --bare` does, from its first call on."""
     watch = Watch()
-    options = ["--bare", "--quiet", "--workers", "1", "--out", str(folder / "out")]
+    options = ["--bare", "--quiet", "--workers", "1", "--replace", "--out", str(folder / "out")]
     options += ["--store", str(folder / "store")]
     # With another k, so that nothing but what it has compiled is known later.
     run.main([*options, "--k", "6"])

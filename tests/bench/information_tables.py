@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.bench.tables import markdown_table
 
-OURS, FLOOR, FIRST = "ours", "floor", "0.1"
+OURS, FLOOR, FIRST, MOST = "ours", "floor", "0.1", "most"
 WHOSE: Final = (FIRST, FLOOR, OURS)
 LEAST_GAIN: Final = 1.05
 """What is kept must be at least so many times what the floor keeps."""
@@ -37,10 +37,16 @@ def _kept_table(cells: Sequence[Cell]) -> str:
         *("rows published", "rows that tell something true", "concepts true", "rows true"),
     )
     heads = (f"{name}: {' / '.join(WHOSE)}" for name in names)
-    rows = ((*_row(cell, kinds), *_gains(cell)) for cell in cells)
+    rows = ((*_row(cell, kinds), *_gains(cell), *_limits(cell)) for cell in cells)
     ratios = (f"ours / {other}" for other in WHOSE[:2])
     without = (f"{ratio}, no times" for ratio in (f"ours / {other}" for other in WHOSE[:2]))
-    return markdown_table(("log", "scope", "k", *heads, *ratios, *without), rows)
+    limits = ("most / floor, no times", "most rows")
+    return markdown_table(("log", "scope", "k", *heads, *ratios, *without, *limits), rows)
+
+
+def _limits(cell: Cell) -> tuple[str, str]:
+    """What nobody could exceed."""
+    return f"{cell[MOST]['said'] / cell[FLOOR]['said']:.3f}", f"{cell[MOST]['published']:.1f}"
 
 
 def _gains(cell: Cell) -> Iterator[str]:
@@ -79,6 +85,12 @@ def _judged(cells: Sequence[Cell]) -> Iterator[str]:
     yield f"{_says(len(fewer), cells)} no fewer rows are published than by version 0.1"
     fewer = [c for c in cells if c[OURS]["telling"] < c[FIRST]["telling"] - EXACT]
     yield f"{_says(len(fewer), cells)} no fewer rows tell something true than version 0.1's"
+    short = [c for c in cells if c[MOST]["said"] < LEAST_GAIN * c[FLOOR]["said"]]
+    yield f"no release at all could keep {wanted} of words and concepts in {len(short)} cells"
+    short = [c for c in cells if c[MOST]["published"] < c[FIRST]["published"] - EXACT]
+    yield f"no release at all could publish as many rows as version 0.1 in {len(short)} cells"
+    least = min(c[OURS]["said"] / c[MOST]["said"] for c in cells)
+    yield f"of the most that could be kept of words and concepts, at least {least:.3f} is"
     false = [c for c in cells if min(c[OURS][n] for n in ("concepts_true", "rows_true")) < 100]
     yield f"{_says(len(false), cells)} every concept of every row is true"
 

@@ -18,8 +18,9 @@ from typing import Any, Final
 from flows import sample
 from tasks.core.choices import Scope
 from tasks.evaluation.comparison import LAST, MethodComparison
+from tasks.folders import default_store
 from tasks.runtime.executor import LocalExecutor
-from tasks.settings import Settings, default_store
+from tasks.settings import Settings
 
 Found = dict[str, Any]
 SHAPES: Final = {

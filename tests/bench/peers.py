@@ -15,7 +15,7 @@ import numpy as np
 from flows import run as command
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.core.clustering.mdav import mdav
-from tasks.phases.verify import prove_folder
+from tasks.phases.prove import prove_folder
 from tests.bench.logs import SEED, Log
 from tests.bench.ratios import ratio
 from tests.bench.timing import Timed, timed

@@ -69,9 +69,11 @@ class Runs:
         self._forget_stores()
         store = fresh_store(self.folder / "growing", self.wordnet)
         files = {"first 95 %": (log.first,), "batch of 5 %": log.whole}
+        # A folder of its own for each: a release is not replaced by that of another log.
+        outs = self.folder / "cold", self._out
         _, batch = (
-            self._run(Order(kind, size, scope, logs, store, self._out, self.workers))
-            for kind, logs in files.items()
+            self._run(Order(kind, size, scope, logs, store, out, self.workers))
+            for (kind, logs), out in zip(files.items(), outs, strict=True)
         )
         seconds = less_wordnet(cold["seconds"], self.wordnet_seconds)
         found = {

@@ -42,6 +42,8 @@ TAXONOMY: Taxonomy = build_taxonomy(
     version="mini",
 )
 NAME = "johncanary"
+TEXTS_OF_ONE = 1000
+"""Texts that a person can ask for, each a unit of its own."""
 
 FORM = {
     "promise": "the promise is strict, terms or paper, with k of 2 or more",
@@ -61,11 +63,13 @@ FORM = {
     "finest": "no time is finer than the hour",
     "identifier": "no query holds a direct identifier",
 }
+DIVERSE = "where all people of a {} hold something sensitive, 2 hold 2 different sensitive sets"
 PEOPLE = {
     "people": "every cluster stands for at least 3 people",
     "same": "all rows of a cluster publish the same concepts",
-    "sets": "every cluster hides at least 2 original sets",
+    "sets": DIVERSE.format("row"),
     "shared": "every whole row is shared by at least 3 people",
+    "common": "all rows of one person's query have at least 3 people in common",
     "words": "every word is used by at least 3 people",
     "true": "every concept of a row is true of every record behind it",
 }
@@ -76,12 +80,14 @@ K_ANONYMOUS = {"bare", "fillers"} | set(PEOPLE) - {"people"}
 
 @dataclass(frozen=True)
 class Case:
-    """A release as read back, with its side table: people, sets, and concepts by name."""
+    """A release as read back, with its side table: people, sets, concepts by name, and units: a
+    person and a text."""
 
     rows: tuple[tuple[str, ...], ...]
     users: tuple[int, ...]
     sets: tuple[int, ...]
     mentions: tuple[tuple[str, ...], ...]
+    units: tuple[int, ...]
     promise: Promise
     header: tuple[str, ...] = HEADER
 
@@ -91,6 +97,7 @@ class Case:
         concepts = [sorted(map(CONCEPT_NAMES.index, names)) for names in kinds]
         return Behind(
             users=np.array(self.users, dtype=np.int32),
+            units=np.array(self.units, dtype=np.int32),
             sets=np.array(self.sets, dtype=np.int32),
             mentions=np.array([kinds.index(names) for names in self.mentions], dtype=np.int32),
             mentioned=AttributeSets(
@@ -105,9 +112,11 @@ class Case:
 
     def sorted(self) -> Case:
         """The same in the order of a file, so that only what is meant to break breaks."""
-        joined = sorted(zip(self.rows, self.users, self.sets, self.mentions, strict=True))
-        rows, users, sets, mentions = zip(*joined, strict=True)
-        return replace(self, rows=rows, users=users, sets=sets, mentions=mentions)
+        order = sorted(
+            range(len(self.rows)),
+            key=lambda n: (self.rows[n], self.users[n], self.sets[n], self.mentions[n]),
+        )
+        return self.take(order)
 
     def take(self, order: Sequence[int]) -> Case:
         """Some of the rows, with who stands behind them, in another order."""
@@ -117,6 +126,7 @@ class Case:
             users=tuple(self.users[number] for number in order),
             sets=tuple(self.sets[number] for number in order),
             mentions=tuple(self.mentions[number] for number in order),
+            units=tuple(self.units[number] for number in order),
         )
 
     def with_cell(self, row: int, column: int, cell: str) -> Case:
@@ -150,19 +160,20 @@ def make_case(
 ) -> Case:
     """A release of rows, each with the users and the original sets behind it.
 
-    Whoever stands behind a row mentioned what it publishes, but for BELOW.
+    Whoever stands behind a row mentioned what it publishes, but for BELOW; nobody asked the same
+    in two of them.
     """
     flat = [
-        (row, user, number, _mentioned("".join(row[CONCEPTS:TIME])))
-        for row, users, sets in entries
+        (row, user, number, _mentioned("".join(row[CONCEPTS:TIME])), TEXTS_OF_ONE * user + place)
+        for place, (row, users, sets) in enumerate(entries)
         for user, number in zip(users, sets, strict=True)
     ]
-    rows, users, sets, mentions = zip(*flat, strict=True) if flat else ((), (), (), ())
+    rows, users, sets, mentions, units = zip(*flat, strict=True) if flat else ((),) * 5
     count = len(flat)
     promise = Promise(
         guarantee, k, l, "hour", read=count + 7, rejected=3, withheld=4, published=count
     )
-    case = Case(rows, users, sets, mentions, promise)
+    case = Case(rows, users, sets, mentions, units, promise)
     return case.sorted() if flat else case
 
 
@@ -223,8 +234,8 @@ def judge(case: Case) -> list[str]:
 
 def sentences(guarantee: str) -> dict[str, str]:
     """What clauses are called where the finest time promised is the hour."""
-    by_day = {"finest": "no time is finer than the day"}
-    return CLAUSES if guarantee == "strict" else CLAUSES | by_day
+    others = {"finest": "no time is finer than the day", "sets": DIVERSE.format("cluster")}
+    return CLAUSES if guarantee == "strict" else CLAUSES | others
 
 
 def broken(case: Case) -> set[str]:

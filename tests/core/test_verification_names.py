@@ -26,6 +26,7 @@ def test_only_words_beside_the_concepts_can_be_identifiers(query: str, holds: bo
     taxonomy = build_taxonomy(names, ["john dory"], [[]], root="entity.n.01", version="mini")
     behind = Behind(
         users=np.array([0, 1], dtype=np.int32),
+        units=np.array([0, 1], dtype=np.int32),
         sets=np.array([0, 0], dtype=np.int32),
         mentions=np.array([0, 0], dtype=np.int32),
         mentioned=AttributeSets(np.array([0, 1]), np.array([0], dtype=np.int32)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from itertools import combinations
 
 import numpy as np
 from hypothesis import given
@@ -79,6 +80,17 @@ ROWS = st.tuples(
 RECORDS = st.lists(st.tuples(ROWS, st.integers(0, 4), st.integers(-1, 2)), max_size=25)
 
 
+def _too_uniform(held: set[tuple[int, int]], least: int) -> bool:
+    """Whether all hold a set, and no so many people can be given different ones of theirs."""
+    pairs = list(held)
+    if any(number < 0 for _, number in pairs):
+        return False
+    return not any(
+        len({user for user, _ in some}) == len({number for _, number in some}) == least
+        for some in combinations(pairs, least)
+    )
+
+
 def oracle_breaches(case: Case) -> set[str]:
     """The clauses about people, told by dictionaries of sets."""
     k, least_sets = case.promise.k, case.promise.l
@@ -86,13 +98,17 @@ def oracle_breaches(case: Case) -> set[str]:
     clustered = [(row[3], row[1], user, number) for row, user, number in triples if row[3]]
     people = members_by_group((cluster, user) for cluster, _, user, _ in clustered)
     concepts = members_by_group((cluster, published) for cluster, published, _, _ in clustered)
-    sets = members_by_group((cluster, number) for cluster, _, _, number in clustered)
+    of_strict = case.promise.guarantee == "strict"
+    sets: dict[Hashable, set[tuple[int, int]]] = defaultdict(set)
+    for row, user, number in triples:
+        if of_strict or row[3]:
+            sets[row if of_strict else row[3]].add((user, number))
     shared = members_by_group((row, user) for row, user, _ in triples)
     words = members_by_group((word, user) for row, user, _ in triples for word in row[0].split(" "))
     verdicts = {
         "people": any(len(members) < k for members in people.values()),
         "same": any(len(members) > 1 for members in concepts.values()),
-        "sets": any(len(members - {-1}) < least_sets for members in sets.values()),
+        "sets": any(_too_uniform(members, least_sets) for members in sets.values()),
         "bare": any(row[3] != "" and row[1] == "" for row in case.rows),
         "shared": any(len(members) < k for members in shared.values()),
         "words": any(len(members) < k for members in words.values()),

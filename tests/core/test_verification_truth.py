@@ -27,6 +27,7 @@ def release_of(taxonomy: Taxonomy, records: list[tuple[list[int], list[int]]]) -
     mentioned = [sorted(mentions) for _, mentions in records]
     behind = Behind(
         users=np.arange(len(rows), dtype=np.int32),
+        units=np.arange(len(rows), dtype=np.int32),
         sets=np.zeros(len(rows), dtype=np.int32),
         mentions=np.arange(len(rows), dtype=np.int32),
         mentioned=AttributeSets(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tasks.core.counted import Counted
 from tasks.core.verification.clauses import Promise
 from tasks.core.verification.union import union_faults, union_promise
 from tests.core.release_cases import (
@@ -20,6 +24,7 @@ from tests.core.release_cases import (
     QUERY,
     STRICT,
     TERMS,
+    TEXTS_OF_ONE,
     Case,
     make_case,
     row_saying,
@@ -48,7 +53,8 @@ def broken(*cases: Case) -> set[tuple[str, str]]:
 
 def others(case: Case) -> Case:
     """The same rows of other people."""
-    return replace(case, users=tuple(user + 100 for user in case.users))
+    units = tuple(unit + 100 * TEXTS_OF_ONE for unit in case.units)
+    return replace(case, users=tuple(user + 100 for user in case.users), units=units)
 
 
 @pytest.mark.parametrize("case", [STRICT, TERMS])
@@ -93,14 +99,18 @@ def rename_a_column(case: Case) -> Case:
     return replace(case, header=("user", *HEADER[1:]))
 
 
-UNKNOWN = {"rows", "people", "sets", "shared"}
+UNKNOWN = {"rows", "people", "sets", "shared", "common"}
 MUTATIONS: list[tuple[Case, Callable[[Case], Case], set[tuple[str, str]]]] = [
     (STRICT, change_a_cluster, {("2", "true"), ("all releases", "same")}),
     (STRICT, let_one_person_mention_something_else, {("2", "true")}),
     (TERMS, let_one_person_mention_something_else, {("2", "true")}),
     (STRICT, say_fillers, {("2", "fillers")}),
     (STRICT, lose_a_person, {("2", "shared")}),
-    (STRICT, add_a_rare_word, {("2", "shared"), ("all releases", "shared")}),
+    (
+        STRICT,
+        add_a_rare_word,
+        {(where, what) for where in ("2", "all releases") for what in ("sets", "shared")},
+    ),
     (TERMS, add_a_rare_word, {("2", "words"), ("all releases", "words")}),
     (STRICT, put_a_name_back, {("2", "identifier")}),
     (STRICT, swap_two_rows, {("2", "order")}),
@@ -128,10 +138,10 @@ def test_faults_name_releases_and_rows_and_no_cell() -> None:
         "(release 1 row 1, release 1 row 2, release 1 row 3, ...)"
     ]
     first = STRICT.with_cell(0, QUERY, "a " + STRICT.rows[0][QUERY])
-    assert judge(STRICT, first)[-1].endswith("broken by 1 row (release 2 row 1)")
+    assert judge(others(STRICT), first)[-1].endswith("broken by 1 row (release 2 row 1)")
     empty = make_case([], "strict")
     added = add_a_rare_word(STRICT)
-    assert "(release 3 row 4)" in judge(STRICT, empty, added)[-1]
+    assert "(release 3 row 4)" in judge(others(STRICT), empty, added)[-1]
 
 
 def test_a_release_that_promises_less_is_judged_by_the_edition() -> None:
@@ -166,3 +176,60 @@ def test_rows_that_waited_count_once_in_the_union() -> None:
     whole = Promise("strict", 3, 1, "month", read=15, rejected=3, withheld=3, published=9)
     assert union_promise([first, second]) == whole
     assert union_promise([first]) == first
+
+
+def test_releases_that_count_by_different_columns_prove_nothing_together() -> None:
+    by_user, by_member = (
+        replace(STRICT, promise=replace(STRICT.promise, counted=Counted("people", name)))
+        for name in ("user", "member")
+    )
+    assert judge(by_user, by_user) == []
+    (fault,) = judge(by_user, by_member)
+    assert "people (column user) in one and some people (column member)" in fault
+
+
+QUERIES = ("weather", "cheap flights", "winter")
+RELEASES = st.lists(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=20
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def asked_by(records: list[tuple[int, int, int]]) -> Case:
+    """A release of rows by number, each of a person who asked one of two texts."""
+    rows = [((QUERIES[row], "", "", ""), (user,), (-1,)) for row, user, _ in records]
+    case = make_case(rows, "strict", l=1)
+    texts = [text for _, _, text in records]
+    units = (unit - unit % TEXTS_OF_ONE + texts[unit % TEXTS_OF_ONE] for unit in case.units)
+    return replace(case, units=tuple(units))
+
+
+@given(RELEASES)
+def test_people_in_common_are_counted_as_sets_would(
+    releases: list[list[tuple[int, int, int]]],
+) -> None:
+    cases = [asked_by(records) for records in releases]
+    members, told = defaultdict[Any, set[int]](set), defaultdict[Any, set[Any]](set)
+    for number, records in enumerate(releases):
+        for row, user, text in records:
+            members[number, row].add(user)
+            told[user, text].add((number, row))
+    several = [own for own in told.values() if len(own) > 1]
+    left = [len(set.intersection(*(members[each] for each in own))) for own in several]
+    expected = any(people < 3 for people in left)
+    assert (("all releases", "common") in broken(*cases)) == expected
+
+
+def test_a_release_by_itself_is_judged_by_what_people_have_in_common() -> None:
+    """One person's query in two rows, each shared by three people, of whom they share one."""
+    rows = [(query, "", "", "") for query in ("weather", "winter")]
+    entries = [(rows[0], (1, 2, 3), (-1,) * 3), (rows[1], (1, 4, 5), (-1,) * 3)]
+    case = make_case(entries, "strict", l=1)
+    assert judge(case) == []
+    units = tuple(
+        0 if user == 1 else unit for user, unit in zip(case.users, case.units, strict=True)
+    )
+    assert ("1", "common") in broken(replace(case, units=units))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 import yaml
 
 from deployments.config import POOL, ROOT, read_config
+from deployments.deployed import read_deployments
 from deployments.pool import runs_with_a_process
-from deployments.services import main, make_inboxes, parser, processes
+from deployments.services import main, make_folders, parser, processes
 from tasks.errors import UsageError
 
 SHIPPED = ROOT / "deployments" / "prefect.yaml"
@@ -59,6 +61,8 @@ def test_settings_come_from_the_private_file_and_the_environment_before_it(
         ("PATH=/tmp", "no such setting: PATH"),
         ("LOGVEIL_PORT=high", "LOGVEIL_PORT must be a number"),
         ("LOGVEIL_PORT", "every line must be NAME=value"),
+        ("PREFECT_SERVER_API_AUTH_STRING=word", "must be name:password in ASCII"),
+        ("PREFECT_SERVER_API_AUTH_STRING=a:é", "must be name:password in ASCII"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(
@@ -79,6 +83,46 @@ def test_credentials_that_others_may_read_are_refused(
     assert "hidden" not in told
 
 
+def test_a_credential_is_made_once(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # An empty setting asks for none, and gets one.
+    write_settings(state, "PREFECT_SERVER_API_AUTH_STRING=")
+    told = read_config().environment()
+    path = state / "credential"
+    assert path.read_text() == told["PREFECT_API_AUTH_STRING"] + "\n"
+    assert told["PREFECT_SERVER_API_AUTH_STRING"] == told["PREFECT_API_AUTH_STRING"]
+    name, _, password = told["PREFECT_API_AUTH_STRING"].partition(":")
+    assert (name, len(password)) == ("logveil", 43)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read_config().environment() == told
+    assert read_config().credential_place == str(path)
+    for spoil in (lambda: path.chmod(0o644), lambda: path.write_text("\n")):
+        spoil()
+        assert main(["up"]) == 2
+        path.chmod(0o600)
+    said = capsys.readouterr().err
+    assert f"chmod 600 {path}" in said
+    assert f"{path} is empty" in said
+
+
+def test_a_credential_that_is_given_is_the_one(state: Path) -> None:
+    write_settings(state, "PREFECT_SERVER_API_AUTH_STRING=admin:given")
+    assert read_config().client_environment()["PREFECT_API_AUTH_STRING"] == "admin:given"
+    assert not (state / "credential").exists()
+    assert "stack.env" in read_config().credential_place
+
+
+def test_a_shell_is_told_what_prefect_needs(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_settings(state, "PREFECT_SERVER_API_AUTH_STRING=a:b'; touch x")
+    assert main(["env"]) == 0
+    lines = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        ["export", "PREFECT_API_URL=http://127.0.0.1:4200/api"],
+        ["export", "PREFECT_API_AUTH_STRING=a:b'; touch x"],
+    ]
+
+
 def test_services_that_do_not_run(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status"]) == 1
     assert main(["down"]) == 0
@@ -89,12 +133,16 @@ def test_services_that_do_not_run(state: Path, capsys: pytest.CaptureFixture[str
 def test_a_port_that_somebody_uses_is_refused(
     state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (state / "prefect").mkdir(parents=True)
+    (state / "prefect" / "prefect.db").touch(0o644)
     with socket.socket() as somebody:
         somebody.bind(("127.0.0.1", 0))
         somebody.listen()
         monkeypatch.setenv("LOGVEIL_PORT", str(somebody.getsockname()[1]))
         assert main(["up"]) == 3
     assert "choose another LOGVEIL_PORT" in capsys.readouterr().err
+    # What another version has left open is closed before anything starts.
+    assert [path for path in state.rglob("*") if path.stat().st_mode & 0o077] == []
     assert processes(read_config()) is None
 
 
@@ -109,23 +157,40 @@ def test_the_shipped_deployments() -> None:
         assert f"def {flow}(" in (ROOT / f"{module.replace('.', '/')}.py").read_text()
 
 
-def test_inboxes_are_made_private(tmp_path: Path) -> None:
-    inbox = tmp_path / "new" / "incoming"
-    deployments = tmp_path / "prefect.yaml"
-    deployments.write_text(
-        f"deployments: [{{name: a, parameters: {{inbox: {inbox}}}}}, {{name: b}}]"
-    )
-    make_inboxes(deployments)
-    assert inbox.stat().st_mode & 0o777 == 0o700
+def test_folders_of_logs_are_made_private(tmp_path: Path) -> None:
+    inbox, logs = tmp_path / "new" / "incoming", tmp_path / "logs"
+    listed = [
+        {"name": "a", "entrypoint": "a.b", "parameters": {"inbox": str(inbox)}},
+        {"name": "b", "entrypoint": "a.b"},
+        {
+            "name": "c",
+            "entrypoint": "a.b",
+            "parameters": {"settings": {"logs": [str(logs), "s3://bucket/logs"]}},
+        },
+    ]
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump({"deployments": listed}))
+    make_folders(read_deployments(tmp_path / "prefect.yaml").values())
+    for folder in (inbox, logs):
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("content", ["", "- a", "deployments: 3", "{", "deployments: [a]"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "- a", "deployments: 3", "{", "deployments: [a]", "deployments: [{name: a}]"],
+)
 def test_a_file_without_deployments_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "prefect.yaml").write_text(content)
     with pytest.raises(UsageError, match="lists no deployments"):
-        make_inboxes(tmp_path / "prefect.yaml")
+        read_deployments(tmp_path / "prefect.yaml")
     with pytest.raises(UsageError, match="No such file"):
-        make_inboxes(tmp_path / "missing.yaml")
+        read_deployments(tmp_path / "missing.yaml")
+
+
+def test_deployments_have_names_of_their_own(tmp_path: Path) -> None:
+    listed = [{"name": "a", "entrypoint": entrypoint} for entrypoint in ("a.b", "a.c")]
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump({"deployments": listed}))
+    with pytest.raises(UsageError, match="a name of its own"):
+        read_deployments(tmp_path / "prefect.yaml")
 
 
 def test_a_run_is_alive_as_long_as_a_process_works_on_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Pictures of every page are kept in `.screenshots/`, to be looked at.
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390
 MISSING_IN_PREFECT = ("/ico/undefined.svg", "/favicon.ico", "/favicon-dark.ico")
 """Small pictures that Prefect 3.8.8's own page asks for in vain."""
 AT_HOME = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "file:")
-FIGURES = 9
+FIGURES = 3
 each_view = pytest.mark.parametrize(("scheme", "width"), VIEWS)
 
 
@@ -68,13 +69,16 @@ def run(services: Services) -> dict[str, Any]:
 class Visit:
     """A page in one colour scheme and width, and what its console complained of."""
 
-    def __init__(self, browser: Browser, scheme: Any, width: int) -> None:
+    def __init__(self, browser: Browser, scheme: Any, width: int, credential: str) -> None:
         self._name = f"{scheme}-{width}"
         self._width = width
         size: Any = {"width": width, "height": 900}
         self.page: Page = browser.new_page(color_scheme=scheme, viewport=size)
         # Prefect's page does not ask the browser; its own switch is kept there.
         self.page.add_init_script(f"localStorage.setItem('color-scheme', '\"{scheme}\"')")
+        # Where the page keeps what its reader has typed.
+        token = base64.b64encode(credential.encode()).decode()
+        self.page.add_init_script(f"localStorage.setItem('prefect-password', '{token}')")
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda fault: self.complaints.append(str(fault)))
         self.page.on("console", self._listen)
@@ -98,8 +102,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser, scheme: str, width: int) -> Iterator[Visit]:
-    made = Visit(browser, scheme, width)
+def visit(browser: Browser, services: Services, scheme: str, width: int) -> Iterator[Visit]:
+    made = Visit(browser, scheme, width, services.credential)
     yield made
     made.page.close()
 
@@ -125,6 +129,18 @@ def test_the_report(visit: Visit, services: Services) -> None:
     visit.keep("report", whole=True)
     assert overflow(visit.page) <= 0
     assert visit.complaints == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_the_page_asks_for_the_credential(browser: Browser, services: Services, host: str) -> None:
+    page = browser.new_page()
+    page.goto(f"http://{host}:{services.port}/deployments")
+    page.get_by_role("button", name="Login").wait_for()
+    assert page.get_by_text("logveil-inbox").count() == 0
+    page.locator("input").fill(services.credential)
+    page.get_by_role("button", name="Login").click()
+    page.get_by_text("logveil-inbox").first.wait_for()
+    page.close()
 
 
 @each_view

@@ -73,7 +73,10 @@ def test_they_are_up_once(services: Services) -> None:
     before = services.processes()
     again = services.run("up")
     assert (again.returncode, services.processes()) == (0, before)
-    assert services.url in services.run("status").stdout
+    told = services.run("status").stdout
+    assert services.url in told
+    assert str(services.state / "credential") in told
+    assert services.credential not in told
 
 
 def test_a_run_shows_what_it_has_done(services: Services) -> None:
@@ -84,7 +87,7 @@ def test_a_run_shows_what_it_has_done(services: Services) -> None:
     assert {task["name"].split()[0] for task in tasks} == {*PHASES, "publish"}
     shown = services.artifacts(run)
     assert {"release", "measures", "phases", "analyse-progress", "cluster-progress"} <= set(shown)
-    assert shown["release"]["data"].startswith("# Verified: strict, k = 5.")
+    assert shown["release"]["data"].startswith("# Verified: strict, k = 5 people (column AnonID).")
     assert "report.html" in shown["release"]["data"]
     assert "data:image/svg+xml;base64," in shown["release"]["data"]
     assert shown["cluster-progress"]["data"] == 100.0
@@ -129,8 +132,10 @@ def test_a_file_that_cannot_be_used_is_a_failed_run_and_an_alert(
             "state": "Failed",
             "files": {
                 "released": 0,
+                "waiting": 0,
                 "known already": 0,
                 "put aside": 1,
+                "skipped": 0,
                 "left for the next run": 0,
             },
             "exit_code": 3,
@@ -171,6 +176,7 @@ def test_a_killed_supervisor_takes_all_with_it(services: Services) -> None:
 
 def test_down_leaves_no_process_and_no_byte_of_the_log(services: Services) -> None:
     pids = services.processes()
+    credential = services.credential.encode()
     services.down()
     assert services.run("status").returncode == 1
     for name in ("supervisor", "server", "worker"):
@@ -180,4 +186,5 @@ def test_down_leaves_no_process_and_no_byte_of_the_log(services: Services) -> No
     assert {"prefect.db", "server.log", "worker.log", "ledger.sqlite3", "report.html"} <= held
     assert any("artifact" in path.parts for path, _ in files)
     assert_no_canary(files)
+    assert [path.name for path, content in files if credential in content] == ["credential"]
     assert not (services.folder / "network.txt").exists()

@@ -18,7 +18,7 @@ from tests.helpers.services import wait_for
 STAND_IN = """#!/bin/sh
 echo "$2 $(date +%s) $(umask)" >> "$LOGVEIL_STATE/starts"
 echo "told: $2"
-if [ "$2" = prefect ]; then exit 1; fi
+if [ "$2" = deployments.server ]; then exit 1; fi
 exec sleep 600
 """
 """In Python's place: the server ends at once, what deploys does not end."""
@@ -53,7 +53,10 @@ def supervised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supe
     stand_in.chmod(0o700)
     # A credential with what means something to the supervisor's configuration.
     told = {"LOGVEIL_PYTHON": str(stand_in), "PREFECT_API_AUTH_STRING": "a:%(b)s;%"}
-    environment = {**read_config().environment(), **told, "LOGVEIL_UMASK": "027"}
+    environment = {
+        **read_config().environment(),
+        **told,
+    }
     made = Supervised(tmp_path / "state", environment, supervise(environment))
     wait_for("something to be deployed", lambda: made.starts("deployments.pool"))
     yield made
@@ -70,8 +73,8 @@ def lives(pid: int) -> bool:
 
 
 def test_what_ends_is_started_again_after_longer_and_longer_pauses(supervised: Supervised) -> None:
-    wait_for("four starts", lambda: len(supervised.starts("prefect")) >= 4)
-    moments = [int(start[0]) for start in supervised.starts("prefect")]
+    wait_for("four starts", lambda: len(supervised.starts("deployments.server")) >= 4)
+    moments = [int(start[0]) for start in supervised.starts("deployments.server")]
     assert 5 <= moments[3] - moments[0] <= 20
     assert len(supervised.starts("deployments.pool")) == 1
 
@@ -80,12 +83,12 @@ def test_the_worker_waits_for_the_deployments(supervised: Supervised) -> None:
     assert set(processes(read_config()) or {}) <= {"server", "deploy"}
 
 
-def test_logs_are_private_and_programs_keep_the_umask(supervised: Supervised) -> None:
+def test_logs_and_whatever_programs_write_are_private(supervised: Supervised) -> None:
     wait_for("a word", lambda: "told" in (supervised.state / "server.log").read_text())
     for name in ("supervisor", "server", "deploy"):
         assert (supervised.state / f"{name}.log").stat().st_mode & 0o077 == 0
     assert (supervised.state / "supervisor.sock").stat().st_mode & 0o077 == 0
-    assert {start[1] for start in supervised.starts("prefect")} == {"0027"}
+    assert {start[1] for start in supervised.starts("deployments.server")} == {"0077"}
 
 
 def test_a_folder_has_one_supervisor(supervised: Supervised) -> None:

@@ -62,7 +62,8 @@ def intent_for(edition: Edition, number: int) -> Intent:
     release = Release(number, f"digest {number}")
     batch = Batch(f"sha {number}", f"{number}.tsv", "published", 9, 2, release)
     waiting = {f"sha {number}": np.array([5, 1, 5])}
-    return Intent(edition, (batch,), release, {number: "dog.n.01;cat.n.01"}, waiting)
+    events = {f"sha {number}": np.array([7, -3, 7, number])}
+    return Intent(edition, (batch,), release, {number: "dog.n.01;cat.n.01"}, waiting, events)
 
 
 def published(ledger: Ledger, intent: Intent) -> Edition:
@@ -83,6 +84,7 @@ def test_what_is_committed_is_read_back(ledger: Ledger, out: Path) -> None:
     assert ledger.clusters(edition) == {1: "dog.n.01;cat.n.01"}
     rows = ledger.waiting(edition)["sha 1"]
     assert (rows.tolist(), rows.dtype.name) == ([1, 5], "int64")
+    assert ledger.events(edition).tolist() == [-3, 1, 7, 7]
     assert ledger.pending(out) is None
 
 
@@ -98,6 +100,7 @@ def test_what_is_prepared_is_found_by_the_next_process_and_seen_by_no_reader(
         assert not ledger.batches(intent.edition)
         assert not ledger.clusters(intent.edition)
         assert not ledger.waiting(intent.edition)
+        assert not len(ledger.events(intent.edition))
         found = ledger.pending(out)
     assert found is not None
     assert found.id == number
@@ -141,7 +144,7 @@ def test_a_failed_batch_and_one_that_waits_may_be_published_later(
     ledger.fail(edition, "sha 1", "1.tsv", "cut off")
     assert not ledger.known(edition, "sha 1")
     waits = Batch("sha 1", "1.tsv", "waiting", 9, 2)
-    published(ledger, Intent(edition, (waits,), None, {}, {"sha 1": np.arange(1, 8)}))
+    published(ledger, Intent(edition, (waits,), None, {}, {"sha 1": np.arange(1, 8)}, {}))
     assert ledger.known(edition, "sha 1")
     assert ledger.batches(edition) == [waits]
     published(ledger, intent_for(edition, 1))
@@ -257,7 +260,7 @@ def test_a_ledger_taken_away_from_its_last_changes_is_missed(vault: Path, file: 
 
 def test_a_newer_ledger_is_refused(vault: Path, file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     with (
         pytest.raises(InputError, match=r"newer logveil: .* restore the ledger from a backup"),
         open_ledger(vault),
@@ -400,6 +403,7 @@ class Model:
     batches: dict[tuple[int, str], Batch] = field(default_factory=dict)
     clusters: dict[int, dict[int, str]] = field(default_factory=dict)
     waiting: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+    events: dict[int, list[int]] = field(default_factory=dict)
     pending: Intent | None = None
     releases: int = 0
 
@@ -415,11 +419,17 @@ class Model:
         self.clusters.setdefault(number, {}).update(intent.clusters)
         kept = {sha: sorted(set(rows.tolist())) for sha, rows in intent.waiting.items()}
         self.waiting[number] = {sha: rows for sha, rows in kept.items() if rows}
+        told = [key for keys in intent.events.values() for key in keys.tolist()]
+        self.events[number] = sorted([*self.events.get(number, []), *told])
         self.pending = None
 
 
 SHAS = st.sampled_from("abcdef")
 ROWS = st.lists(st.integers(1, 2**40), max_size=4).map(lambda rows: np.array(rows, dtype=np.int64))
+
+KEYS = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2), max_size=4).map(
+    lambda keys: np.array(keys, dtype=np.int64)
+)
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -476,7 +486,8 @@ class LedgerMachine(RuleBasedStateMachine):
         clusters = {free + n: "dog.n.01" for n in range(data.draw(st.integers(0, 2)))}
         shas = sorted({*there, *chosen})
         waiting = {sha: data.draw(ROWS) for sha in shas if data.draw(st.booleans())}
-        return Intent(edition, batches, release, clusters, waiting)
+        events = {batch.sha: data.draw(KEYS) for batch in batches if batch.sha not in there}
+        return Intent(edition, batches, release, clusters, waiting, events)
 
     @precondition(lambda self: any(model.pending for model in self.models.values()))
     @rule(commit=st.booleans())
@@ -530,6 +541,7 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.clusters(edition) == model.clusters.get(number, {})
         waiting = {sha: rows.tolist() for sha, rows in self.ledger.waiting(edition).items()}
         assert waiting == model.waiting.get(number, {})
+        assert self.ledger.events(edition).tolist() == model.events.get(number, [])
 
     def teardown(self) -> None:
         self.stack.close()

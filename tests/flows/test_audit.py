@@ -16,6 +16,7 @@ import pytest
 from flows.inbox import main as inbox
 from flows.run import main as run
 from flows.verify import main as verify
+from tasks.adapters.private_folders import private_folder_of
 from tasks.adapters.wordnet import WordNet, open_reader
 from tests.helpers.stores import prepared_store
 
@@ -143,7 +144,7 @@ def test_every_row_read_is_told_once_and_truly(
     lines, raw = read_audit(audit), raw_rows(one)
     expected = [(str(path), number) for path in (one, two) for number in raw]
     assert [(line.file, line.row) for line in lines] == expected
-    assert_rejects_are_told(lines, read_tsv(out / "rejects.tsv"))
+    assert_rejects_are_told(lines, read_tsv(private_folder_of(private, out) / "rejects.tsv"))
     assert_people_are_those_of_the_log(lines, raw)
     assert_the_rest_has_a_reason(lines)
     if guarantee == "strict":
@@ -172,7 +173,8 @@ def test_a_row_of_an_edition_is_told_once_by_the_release_that_published_it(
     expected = [(file, number) for file, rows in raw.items() for number in rows]
     assert [(line.file, line.row) for line in lines] == expected
     releases = sorted(path.name for path in folder.iterdir())
-    rejects = [row for name in releases for row in read_tsv(folder / name / "rejects.tsv")]
+    listed = [private_folder_of(private, folder / name) / "rejects.tsv" for name in releases]
+    rejects = [row for path in listed for row in read_tsv(path)]
     assert_rejects_are_told(lines, rejects)
     assert_the_rest_has_a_reason(lines)
     for name in releases:

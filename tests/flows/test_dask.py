@@ -61,13 +61,14 @@ def flow(log: Path, out: Path) -> list[str]:
 
 
 def published(out: Path) -> bytes:
-    return (out / "release.tsv").read_bytes() + (out / "rejects.tsv").read_bytes()
+    return (out / "release.tsv").read_bytes()
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """Nothing that this machine's user has: another home, another cache."""
     kept = {name: value for name, value in os.environ.items() if "PREFECT" not in name}
     own = {"HOME": str(folder / "home"), "XDG_CACHE_HOME": str(folder / "cache")}
+    own["XDG_STATE_HOME"] = str(folder / "state")
     prefect = {"PREFECT_HOME": str(folder / "prefect"), "PYTHONPATH": str(ROOT)}
     return {**kept, **own, **prefect, **more}
 
@@ -174,8 +175,9 @@ def test_the_same_with_a_store_at_s3(
         run_and_kill(command, env, cluster, lambda: objects(url, "logs/results/"))
     assert published(tmp_path / "out") == plain
     assert objects(url, "") == 0
-    (private,) = (tmp_path / "cache" / "logveil" / "stores").iterdir()
-    assert {"secret", "releases", "cache"} <= {path.name for path in private.iterdir()}
+    (private,) = (tmp_path / "state" / "logveil").rglob("secret")
+    assert (private.parent / "releases").is_dir()
+    assert list((tmp_path / "cache" / "logveil" / "stores").glob("*/cache"))
     assert_no_canary(list(contents(tmp_path)))
     proof = [sys.executable, "-m", "flows.verify", str(tmp_path / "out")]
     subprocess.run([*proof, "--store", "s3://bucket/logs"], cwd=ROOT, env=env, check=True)

@@ -71,7 +71,8 @@ def test_strict_holds_on_any_log(
         assert not any((tmp_path / "out").glob("*"))
         return
     assert measures["verified"] is True
-    assert measures["risk"]["released_worst"] <= 1 / k
+    assert measures["risk"]["least_people"] >= k
+    assert measures["risk"]["released_worst"] <= 0.5
     assert measures["clusters"]["min_users"] >= k or measures["clusters"]["count"] == 0
     rows = (tmp_path / "out" / "release.tsv").read_text().splitlines()[1:]
     assert len(rows) == measures["records"]["published"]

@@ -16,9 +16,11 @@ import pytest
 
 from flows.inbox import main
 from flows.verify import main as verify
-from tasks.adapters import provenance
+from tasks.adapters.private_folders import private_folder_of
+from tasks.adapters.published import provenance_of
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
+from tests.helpers.figures import internal_measures
 from tests.helpers.generated import generated_lines, write_parts
 from tests.helpers.stores import prepared_store
 
@@ -70,7 +72,7 @@ def content(folder: Path) -> dict[str, str]:
 
 def assert_nothing_lost_or_doubled(site: Site, rows: int) -> None:
     """Every usable row was published once or waits."""
-    tables = [provenance.load(site.store, path) for path in site.releases()]
+    tables = [provenance_of(site.store, path) for path in site.releases()]
     records = np.concatenate([table.records for table in tables])
     assert len(np.unique(records)) == len(records)
     assert len(records) + site.waiting() == rows
@@ -85,8 +87,8 @@ def test_each_file_becomes_one_release(site: Site, capsys: pytest.CaptureFixture
     assert names == [f"edition-0001/release-000{n}" for n in (1, 2, 3)]
     for path in site.releases():
         held = {entry.name for entry in path.parent.iterdir()}
-        assert held == {"release.tsv", "measures.json", "report.html", "rejects.tsv"}
-        measures = json.loads((path.parent / "measures.json").read_text())
+        assert held == {"release.tsv", "measures.json", "report.html", "manifest.json"}
+        measures = internal_measures(site.store, path.parent)
         assert measures["verified"] is True
         cohesion = measures["figures"]["cohesion"]
         assert 0 <= min(cohesion) <= max(cohesion) <= 1
@@ -150,7 +152,8 @@ def test_rejected_rows_are_listed_once(site: Site, capsys: pytest.CaptureFixture
     first, _ = write_parts(site.inbox, 2, queries=QUERIES, users=USERS, seed=SEED)
     first.write_text(first.read_text() + "1\t\t2006-03-01 10:00:00\n")
     site.run(capsys)
-    listed = [(path.parent / "rejects.tsv").read_text().splitlines() for path in site.releases()]
+    folders = [private_folder_of(site.store, path.parent) for path in site.releases()]
+    listed = [(folder / "rejects.tsv").read_text().splitlines() for folder in folders]
     assert [len(lines) for lines in listed] == [2, 1]
     assert_nothing_lost_or_doubled(site, QUERIES)
 
@@ -159,14 +162,21 @@ def test_few_people_wait_until_there_are_enough(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head = "AnonID\tQuery\tQueryTime\n"
-    for user in range(6):
+    for user in range(1, 7):
         row = f"{user}\tlung cancer\t2006-03-01 10:00:00\n"
         (site.inbox / f"{user}.tsv").write_text(head + row)
     code, told = site.run(capsys)
     assert code == 0
-    assert [entry["waiting"] for entry in told["released"]] == [1, 2, 3, 4, 0, 1]
+    assert told["waiting"] == [
+        "1.tsv",
+        "2.tsv",
+        "3.tsv",
+        "4.tsv",
+        "6.tsv",
+    ]
+    assert [(entry["file"], entry["waiting"]) for entry in told["released"]] == [("5.tsv", 0)]
     published = [path.read_text().splitlines()[1:] for path in site.releases()]
-    assert [len(rows) for rows in published] == [0, 0, 0, 0, 5, 0]
+    assert [len(rows) for rows in published] == [5]
     assert site.waiting() == 1
 
 
@@ -250,7 +260,7 @@ def test_a_new_edition_is_one_release_of_everything(
     assert 0 <= entry["intersection_with_earlier"]["below_k"] <= 1
     (release,) = site.out.glob("edition-0002/release-*/release.tsv")
     assert release.read_bytes() == whole_release(site)
-    assert provenance.load(site.store, release).promise.read == QUERIES
+    assert provenance_of(site.store, release).promise.read == QUERIES
 
 
 def test_an_edition_that_was_withdrawn_is_not_needed(
@@ -326,8 +336,9 @@ def test_two_runs_at_once_share_the_work(site: Site) -> None:
     runs = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) for _ in range(2)]
     told = [json.loads(run.communicate()[0]) for run in runs]
     assert [run.returncode for run in runs] == [0, 0]
-    released = Counter(entry["file"] for one in told for entry in one["released"])
-    assert released == Counter(f"part{n:02d}.tsv" for n in range(20))
+    taken = Counter(entry["file"] for one in told for entry in one["released"])
+    taken += Counter(name for one in told for name in one["waiting"])
+    assert taken == Counter(f"part{n:02d}.tsv" for n in range(20))
     assert_nothing_lost_or_doubled(site, QUERIES)
 
 
@@ -359,7 +370,7 @@ def assert_rows_are_shared(site: Site, k: int) -> None:
     together: dict[str, set[int]] = {}
     for path in site.releases():
         alone: dict[str, set[int]] = {}
-        users = provenance.load(site.store, path).users.tolist()
+        users = provenance_of(site.store, path).users.tolist()
         for row, user in zip(path.read_text().splitlines()[1:], users, strict=True):
             alone.setdefault(row, set()).add(user)
             together.setdefault(row, set()).add(user)

@@ -18,8 +18,8 @@ ROOM = "64m"
 
 
 def test_killed_at_random_moments(store: Path, tmp_path: Path) -> None:
-    """The long version: python -m tests.kills --times 100."""
-    assert torment(tmp_path, store, times=8, seed=1)["kills"] == 8
+    """Events in = published once + waiting + known + rejected: python -m tests.kills."""
+    assert torment(tmp_path, store, times=200, seed=1)["kills"] == 200
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def test_all_but_the_last_editions_are_withdrawn(new_store: Any, tmp_path: Path)
         part.rename(inbox / part.name)
         assert main(options) == 0
     assert [path.name for path in out.iterdir() if path.is_dir()] == ["edition-0002"]
-    assert len(list((store / "releases").glob("*.npz"))) == 1
+    assert len(list((store / "releases").glob("*/*.npz"))) == 1
     assert verify([str(out / "edition-0002"), "--store", str(store)]) == 0
 
 
@@ -100,7 +100,7 @@ def test_the_first_line_says_why_files_were_put_aside() -> None:
     told = FilesPutAside(outcome)
     assert str(told).splitlines() == [
         "put aside: a.tsv: verification failed: row 3",
-        "b.tsv: empty",
+        "put aside: b.tsv: empty",
         "files: 2 put aside",
     ]
     assert told.exit_code == 5

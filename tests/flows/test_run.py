@@ -18,11 +18,13 @@ import pytest
 
 from flows.process import heed_interrupts
 from flows.run import main
+from tasks.adapters.private_folders import private_folder_of
 from tasks.phases import compare as compare_phase
 from tasks.settings import SAMPLE_LOG
+from tests.helpers.figures import internal_measures
 
 ROOT = Path(__file__).parent.parent.parent
-FILES = {"release.tsv", "measures.json", "report.html", "rejects.tsv"}
+FILES = {"release.tsv", "measures.json", "report.html", "manifest.json"}
 HEADER = "AnonID\tQuery\tQueryTime\n"
 MOMENT = "2006-03-01 10:00:00"
 
@@ -30,11 +32,6 @@ MOMENT = "2006-03-01 10:00:00"
 def run(store: Path, *arguments: str | Path) -> int:
     """The command in this process, without Prefect."""
     return main([*map(str, arguments), "--bare", "--quiet", "--store", str(store)])
-
-
-def measures_in(out: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((out / "measures.json").read_text())
-    return loaded
 
 
 def small_log(path: Path, rows: list[tuple[str, str]]) -> Path:
@@ -49,11 +46,11 @@ def sample_release(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return out
 
 
-def test_the_sample_is_released_with_all_files_and_keys(sample_release: Path) -> None:
+def test_the_sample_is_released_with_all_files_and_keys(store: Path, sample_release: Path) -> None:
     assert {path.name for path in sample_release.iterdir()} == FILES
-    measures = measures_in(sample_release)
+    measures = internal_measures(store, sample_release)
     expected = {
-        "records": {"read", "rejected", "with_attributes", "published", "withheld"},
+        "records": {"read", "rejected", "known", "with_attributes", "published", "withheld"},
         "users": {"read", "published"},
         "words": {"read", "published"},
         "clusters": {"count", "min_users", "min_size", "median_size", "max_size"},
@@ -86,21 +83,52 @@ def test_every_method_with_every_guarantee(
 ) -> None:
     options = ("--method", method, "--guarantee", guarantee, "--out", tmp_path / "out")
     assert run(store, *options) == 0
-    measures = measures_in(tmp_path / "out")
+    measures = internal_measures(store, tmp_path / "out")
     assert measures["verified"] is True
     assert measures["clusters"]["min_users"] >= 5
     if guarantee == "strict":
-        assert measures["risk"]["released_worst"] <= 1 / 5
+        assert measures["risk"]["released_worst"] <= 0.5
 
 
 def test_rejects_are_counted_and_hold_no_text(store: Path, tmp_path: Path) -> None:
-    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(6)])
+    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(1, 7)])
     log.write_text(log.read_text() + "7\tcanaryword\tnot a time\n\t\t\n")
     assert run(store, log, "--out", tmp_path / "out") == 0
-    rejects = (tmp_path / "out" / "rejects.tsv").read_text()
-    assert len(rejects.splitlines()) == 1 + measures_in(tmp_path / "out")["records"]["rejected"]
+    rejects = (private_folder_of(store, tmp_path / "out") / "rejects.tsv").read_text()
+    assert (
+        len(rejects.splitlines())
+        == 1 + internal_measures(store, tmp_path / "out")["records"]["rejected"]
+    )
     assert "canaryword" not in rejects
     assert rejects.splitlines()[1].split("\t")[1] == "8"
+
+
+def test_the_screen_says_where_rejects_are_listed(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(6)])
+    log.write_text(log.read_text() + "7\tcanaryword\tnot a time\n")
+    options = ["--bare", "--store", str(store), "--out", str(tmp_path / "out")]
+    for _ in range(2):
+        assert main([str(log), *options]) == 0
+        said = capsys.readouterr().out.replace("\n", "")
+        assert str(private_folder_of(store, tmp_path / "out") / "rejects.tsv") in said
+
+
+def test_rejects_are_listed_if_nothing_can_be_released(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = small_log(tmp_path / "log.tsv", [("1", "lung cancer")])
+    log.write_text(log.read_text().replace(MOMENT, "canary time"))
+    assert run(store, log, "--out", tmp_path / "out") == 4
+    said = capsys.readouterr().err
+    (listed,) = (Path(word.strip("(),;.")) for word in said.split() if "rejects.tsv" in word)
+    assert listed.is_relative_to(store)
+    assert listed.stat().st_mode & 0o077 == 0
+    _, row = listed.read_text().splitlines()
+    assert row.split("\t")[:2] == [str(log), "2"]
+    assert "canary" not in row + said
+    assert not (tmp_path / "out").exists()
 
 
 def test_json_is_alone_on_standard_output(
@@ -109,7 +137,7 @@ def test_json_is_alone_on_standard_output(
     code = main(["--bare", "--json", "--out", str(tmp_path / "out"), "--store", str(store)])
     printed = capsys.readouterr()
     assert code == 0
-    assert json.loads(printed.out) == measures_in(tmp_path / "out")
+    assert json.loads(printed.out) == internal_measures(store, tmp_path / "out")
     assert "Release in" in printed.err
 
 
@@ -175,16 +203,16 @@ def test_odd_inputs(
 
 
 def test_a_megabyte_line_is_set_aside(store: Path, tmp_path: Path) -> None:
-    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(6)])
+    log = small_log(tmp_path / "log.tsv", [(str(u), "lung cancer") for u in range(1, 7)])
     log.write_text(log.read_text() + f"9\t{'x' * 1_000_000}\t{MOMENT}\n")
     assert run(store, log, "--out", tmp_path / "out") == 0
-    assert measures_in(tmp_path / "out")["records"]["rejected"] == 1
+    assert internal_measures(store, tmp_path / "out")["records"]["rejected"] == 1
 
 
 def test_the_same_file_twice_is_read_once(store: Path, tmp_path: Path) -> None:
     assert run(store, SAMPLE_LOG, SAMPLE_LOG, "--out", tmp_path / "out") == 0
     rows = len(SAMPLE_LOG.read_text().splitlines()) - 1
-    assert measures_in(tmp_path / "out")["records"]["read"] == rows
+    assert internal_measures(store, tmp_path / "out")["records"]["read"] == rows
 
 
 @pytest.mark.parametrize("guarantee", ["strict", "terms", "paper"])
@@ -264,7 +292,8 @@ def test_a_replaced_release_leaves_nothing_of_the_old_one(store: Path, tmp_path:
     assert run(store, "--out", out, "--release-format", "parquet") == 0
     assert {path.name for path in out.iterdir()} == FILES - {"release.tsv"} | {"release.parquet"}
     (out / ".logveil-999999999").mkdir()
-    assert run(store, "--out", out) == 0
+    (out / "rejects.tsv").write_text("of version 0.1")
+    assert run(store, "--out", out, "--replace") == 0
     assert {path.name for path in out.iterdir()} == FILES
 
 

@@ -144,7 +144,7 @@ def test_a_failed_verification_is_a_failed_run_whose_first_line_says_why(
     url, home = server
     done = patched_run(url, tmp_path, "broken", "--store", str(store), "--k", "6")
     assert done.returncode == 5, done.stderr
-    assert list((tmp_path / "out").iterdir()) == []
+    assert list((tmp_path / "out").glob("*")) == []
     assert runs(home)["adaptive-strict-k6"] == "FAILED"
     with sqlite3.connect(home / "prefect.db") as connection:
         query = "select message from flow_run_state where type = 'FAILED' order by timestamp"

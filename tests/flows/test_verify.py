@@ -16,12 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows import verify
-from tasks.adapters import provenance
-from tasks.adapters.provenance import Provenance, RowsRead, register
+from tasks.adapters import private_folders, provenance
+from tasks.adapters.manifest import Manifest, Place, files_in
+from tasks.adapters.private_folders import Kept
+from tasks.adapters.provenance import Provenance, RowsRead
 from tasks.adapters.wordnet import WordNet
 from tasks.core.records import AttributeSets
 from tasks.core.taxonomy import Taxonomy
+from tasks.core.verification.clauses import promised
 from tasks.phases import verify as verify_phase
+from tasks.phases.prove import UNCHANGED
 from tests.adapters.test_verifier import write_parquet, write_tsv
 from tests.core.release_cases import CLAUSES, NAME, PAPER, STRICT, TAXONOMY, Case, find_identifiers
 from tests.helpers.stores import prepared_store
@@ -44,8 +48,11 @@ def provenance_of(case: Case) -> Provenance:
         reasons=("", "too few", "no text"),
         reason_of=reason_of.astype(np.int32),
     )
-    _, sets, mentions, mentioned = case.behind
-    return Provenance(read, sets, np.arange(count), mentions, mentioned, "mini", promise)
+    _, units, sets, mentions, mentioned = case.behind
+    numbers = np.arange(count)
+    return Provenance(
+        read, sets, numbers, units.astype(np.int64), mentions, mentioned, "mini", promise
+    )
 
 
 def numbered_by(taxonomy: Taxonomy, table: Provenance) -> Provenance:
@@ -57,15 +64,32 @@ def numbered_by(taxonomy: Taxonomy, table: Provenance) -> Provenance:
     return replace(table, mentioned=mentioned, wordnet=taxonomy.version)
 
 
-def publish(vault: Path, folder: Path, case: Case = STRICT) -> Path:
+def publish(
+    vault: Path, folder: Path, case: Case = STRICT, table: Provenance | None = None
+) -> Path:
     """Put a release in its place as a run does: side table first, then the folder."""
     folder.mkdir(exist_ok=True)
     path = folder / "release.tsv"
     write_tsv(path, case)
-    provenance.save(vault, path, provenance_of(case))
-    (folder / "rejects.tsv").touch()
-    register(vault, folder, path, "made")
+    settle(vault, folder, table or provenance_of(case))
     return path
+
+
+def settle(vault: Path, folder: Path, table: Provenance) -> Kept:
+    """Let the store know a release as it lies in its folder."""
+    (folder / "manifest.json").unlink(missing_ok=True)
+    place = None
+    if folder.name.startswith("release-"):
+        place = Place(int(folder.parent.name[-4:]), int(folder.name[-4:]))
+    promises = promised(table.promise)
+    told = {"guarantee": table.promise.guarantee, "k": table.promise.k}
+    manifest = Manifest(files_in(folder), place, "people", told, {}, promises).as_json()
+    private = private_folders.open_private(vault)
+    provenance.save(vault, private, table)
+    kept = private_folders.settle(vault, private, folder, manifest)
+    (folder / "manifest.json").write_bytes(manifest)
+    private_folders.register(vault, kept)
+    return kept
 
 
 @pytest.fixture
@@ -92,9 +116,9 @@ def test_an_honest_release_is_proven_clause_by_clause(
 ) -> None:
     assert run(folder, vault) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "proven  release.tsv: the file in this folder is the one that was released"
+    assert lines[0] == f"proven  {UNCHANGED}"
     assert f"proven  release.tsv: {CLAUSES['shared']}" in lines
-    assert lines[-1] == "verified: all 22 clauses hold"
+    assert lines[-1] == "verified: all 23 clauses hold"
 
 
 def test_a_release_moved_elsewhere_is_still_proven(
@@ -110,7 +134,7 @@ def test_a_broken_promise_exits_5_and_is_named(
     assert run(tmp_path / "release", vault) == 5
     printed = capsys.readouterr().out
     assert f"BROKEN  release.tsv: {CLAUSES['identifier']}: broken by 1 row" in printed
-    assert "verification failed, 2 broken" in printed
+    assert "verification failed, 3 broken" in printed
     assert "proven" not in printed
     assert NAME not in printed
 
@@ -121,7 +145,7 @@ def test_a_file_changed_in_place_exits_5_and_is_judged_by_its_table(
     write_tsv(folder / "release.tsv", STRICT.with_cell(0, 0, f"cancer help {NAME}"))
     assert run(folder, vault) == 5
     printed = capsys.readouterr().out
-    assert "the one that was released: broken, its content has changed" in printed
+    assert "BROKEN  release.tsv: changed: it is not the file that was released" in printed
     assert CLAUSES["shared"] in printed
     assert NAME not in printed
 
@@ -133,8 +157,7 @@ def test_a_change_that_breaks_no_other_clause_is_caught(
     write_tsv(folder / "release.tsv", STRICT.with_column(2, lambda t: t.replace("-03", "-04", 1)))
     assert run(folder, vault, "--json") == 5
     assert json.loads(capsys.readouterr().out)["faults"] == [
-        "release.tsv: the file in this folder is the one that was released: "
-        "broken, its content has changed"
+        "release.tsv: changed: it is not the file that was released"
     ]
 
 
@@ -144,7 +167,7 @@ def test_a_second_file_put_beside_the_release_is_caught(
     write_parquet(folder / "release.parquet")
     assert run(folder, vault, "--json") == 5
     (fault,) = json.loads(capsys.readouterr().out)["faults"]
-    assert fault.startswith("release.parquet: the file in this folder is the one")
+    assert fault.startswith("release.parquet: added")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\n", b"query\n"])
@@ -171,14 +194,15 @@ def test_what_cannot_be_read_exits_3_and_says_why(
     assert "is no folder" in printed.err
     assert "holds no release.tsv or release.parquet" in printed.err
     assert "made with another --store?" in printed.err
+    assert not (tmp_path / "other_store").exists()
 
 
 def test_a_damaged_side_table_exits_3(
     folder: Path, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    next(vault.glob("releases/*.npz")).write_bytes(b"damaged")
+    next(vault.glob("releases/*/*.npz")).write_bytes(b"damaged")
     assert run(folder, vault) == 3
-    assert "is damaged: run flows.run again" in capsys.readouterr().err
+    assert "damaged, or not of this store: restore" in capsys.readouterr().err
 
 
 def test_an_interrupt_exits_130(folder: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +232,8 @@ def test_an_untrue_concept_in_an_edition_is_caught(
     edition = tmp_path / "edition-0001"
     edition.mkdir()
     publish(vault, edition / "release-0001")
-    again = replace(STRICT, users=tuple(user + 100 for user in STRICT.users))
+    users, units = (tuple(n + 10**6 for n in own) for own in (STRICT.users, STRICT.units))
+    again = replace(STRICT, users=users, units=units)
     renamed = again.with_column(2, lambda time: time.replace("-03", "-04", 1)).sorted()
     publish(vault, edition / "release-0002", renamed)
     assert run(edition, vault) == 0
@@ -224,8 +249,8 @@ def test_an_untrue_concept_in_an_edition_is_caught(
 def test_concepts_numbered_by_another_wordnet_are_not_judged(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = publish(vault, tmp_path / "release")
-    provenance.save(vault, path, replace(provenance_of(STRICT), wordnet="3.1"))
+    table = replace(provenance_of(STRICT), wordnet="3.1")
+    publish(vault, tmp_path / "release", table=table)
     assert run(tmp_path / "release", vault) == 3
     assert "made with another WordNet" in capsys.readouterr().err
 
@@ -321,8 +346,8 @@ def test_the_command_proves_and_refutes_with_the_real_wordnet_and_recognisers(
     tmp_path: Path, store: Path, wordnet: WordNet
 ) -> None:
     vault, folder = tmp_path / "store", tmp_path / "release"
-    path = publish(vault, folder)
-    provenance.save(vault, path, numbered_by(wordnet.taxonomy, provenance_of(STRICT)))
+    table = numbered_by(wordnet.taxonomy, provenance_of(STRICT))
+    path = publish(vault, folder, table=table)
     prepared_store(vault, store)
     proven = command(str(folder), "--store", str(vault), "--json")
     assert (proven.returncode, proven.stdout, proven.stderr) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
@@ -71,18 +73,29 @@ class Services:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def prepare(self, compiled: Path) -> None:
-        """Everything the shipped deployments say, but for paths and the schedule."""
+    def prepare(self, compiled: Path, *, by_hand: bool = False) -> None:
+        """Everything the shipped deployments say, but for paths and the schedule.
+
+        Args:
+            by_hand: nothing is scheduled, and a run need not wait for the one before to be gone.
+        """
         prepared_store(self.folder / "store", compiled)
         told = yaml.safe_load((ROOT / "deployments" / "prefect.yaml").read_text())
-        (inbox,) = (each for each in told["deployments"] if each["name"] == "inbox")
+        adhoc, inbox = told["deployments"]
         store = str(self.folder / "store")
+        adhoc["parameters"]["settings"] = {
+            "logs": [str(self.folder / "logs")],
+            "out": str(self.folder / "released"),
+            "store": store,
+        }
         inbox["parameters"] = {
             "inbox": str(self.inbox),
             "settle": 0,
             "settings": {"out": str(self.out), "store": store},
         }
-        inbox["schedules"] = [{"interval": SECONDS_BETWEEN_RUNS}]
+        inbox["schedules"] = [] if by_hand else [{"interval": SECONDS_BETWEEN_RUNS}]
+        if by_hand:
+            del adhoc["concurrency_limit"]
         (self.folder / "prefect.yaml").write_text(yaml.safe_dump(told))
 
     def environment(self) -> dict[str, str]:
@@ -124,18 +137,35 @@ class Services:
         found = processes(Config(self.state, {})) or {}
         return {**found, "supervisor": int((self.state / "supervisor.pid").read_text())}
 
-    def ask(self, path: str, body: dict[str, Any] | None = None, credential: str = "") -> Any:
+    @property
+    def credential(self) -> str:
+        return (self.state / "credential").read_text().strip()
+
+    def ask(
+        self,
+        path: str,
+        body: dict[str, Any] | None = None,
+        credential: str | None = None,
+        method: str | None = None,
+    ) -> Any:
         """The API's answer to a POST, or to a GET if there is nothing to send."""
+        token = base64.b64encode((credential or self.credential).encode()).decode()
         request = urllib.request.Request(
             f"{self.url}/api/{path}",
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
+            headers={"Content-Type": "application/json", "Authorization": f"Basic {token}"},
+            method=method,
         )
-        if credential:
-            token = base64.b64encode(credential.encode()).decode()
-            request.add_header("Authorization", f"Basic {token}")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                    told = answer.read()
+                    return json.loads(told) if told else None
+            except urllib.error.HTTPError as fault:
+                # SQLite is locked: Prefect's own clients try again, too.
+                if fault.code != http.HTTPStatus.SERVICE_UNAVAILABLE:
+                    raise
+                time.sleep(1)
 
     def answers(self) -> bool:
         """Whether the server is there."""
@@ -171,13 +201,14 @@ class Services:
         ended = self.flow_runs("Completed")
         return [run for run in ended if "released" in (run["state"]["message"] or "")]
 
-    def kill_flow_runs(self) -> int:
-        """SIGKILL every process of these services that works on a flow run."""
+    def kill_flow_runs(self, run: str = "") -> int:
+        """SIGKILL every process of these services that works on a flow run, or on this one."""
         killed, mark = 0, f"LOGVEIL_STATE={self.state}".encode()
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
                 told = path.read_bytes()
-                if mark in told.split(b"\0") and RUN_ID.search(told):
+                found = RUN_ID.search(told)
+                if mark in told.split(b"\0") and found and run.encode() in found.group():
                     os.kill(int(path.parent.name), signal.SIGKILL)
                     killed += 1
         return killed

@@ -33,6 +33,6 @@ def made_of(settings: Settings) -> Made:
     log = read(job)
     table = analyse(job, log)
     compared = compare(job, table)
-    clustering = cluster(job, table, compared)
+    clustering = cluster(job, log, table, compared)
     release = redact(job, table, compared, clustering)
     return Made(job, log.value, table.value, compared.value, clustering.value, release.value)

@@ -24,6 +24,7 @@ from tasks.adapters.detection.text_reader import (
 )
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import resources_in
+from tasks.core.log_options import LogOptions
 from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
 from tasks.phases.analyse import analyse_log
 from tasks.phases.read import read_files
@@ -114,24 +115,20 @@ def test_a_log_that_changes_while_others_read_it_is_refused(
 def test_texts_are_found_where_they_stand() -> None:
     log = read_logs([SAMPLE_LOG])
     records = np.arange(0, len(log.texts), 7)
-    places = places_of(log, records[::-1], 10, format="auto", columns={})
-    found = [
-        text
-        for place in places
-        for text in texts_at(place.file, place.rows.tolist(), format="auto", columns={})
-    ]
+    places = places_of(log, records[::-1], 10, LogOptions())
+    found = [text for place in places for text in texts_at(place.file, place.rows.tolist())]
     assert found == log.texts[records].tolist()
     assert max(len(place.rows) for place in places) == 10
 
 
 def test_a_row_that_is_gone_is_told() -> None:
     with pytest.raises(InputError, match="not what it was"):
-        texts_at(str(SAMPLE_LOG), [2, 10**9], format="auto", columns={})
+        texts_at(str(SAMPLE_LOG), [2, 10**9])
 
 
 def test_a_worker_that_reads_in_another_way_is_refused(store: Path) -> None:
     reader = TextReader(str(store), None, "sensitive", None)
-    place = LogRows(str(SAMPLE_LOG), "auto", {}, np.array([2]))
+    place = LogRows(str(SAMPLE_LOG), LogOptions(), np.array([2]))
     with pytest.raises(UsageError, match="another way"):
         read_rows_of_part(reader, "of yesterday", place)
 
@@ -145,7 +142,7 @@ def test_a_worker_gets_ready_for_what_it_will_be_asked(
     reader = TextReader.of(settings)
     text_pipeline.cache_clear()
     get_ready(reader.from_anywhere)
-    place = LogRows(str(SAMPLE_LOG), "auto", {}, np.array([2]))
+    place = LogRows(str(SAMPLE_LOG), LogOptions(), np.array([2]))
     expected = reading_fingerprint(reader)
     assert len(read_rows_of_part(reader.from_anywhere, expected, place)) == 1
     assert (text_pipeline.cache_info().misses, text_pipeline.cache_info().hits) == (1, 1)

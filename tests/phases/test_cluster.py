@@ -29,14 +29,15 @@ def test_the_same_clusters_whoever_clusters(
     """What is cut into blocks does not depend on who works on them, nor where costs come from."""
     settings = Settings(store=str(new_store()), workers=1, method=method)
     plain = job_of(settings, sizes=SMALL_BLOCKS)
-    table = analyse(plain, read(plain)).value
+    log = read(plain)
+    table = analyse(plain, log).value
     found, steps = [], []
     with each_executor(tmp_path) as executors:
         for executor in executors:
             told: list[tuple[int, int]] = []
             job = replace(plain, executor=executor, progress=lambda *step: told.append(step))  # noqa: B023
             compared = compare_records(replace(job, progress=plain.progress), table)
-            found.append(pack(cluster_records(job, table, compared)))
+            found.append(pack(cluster_records(job, log, table, compared)))
             steps.append(told)
     assert found[0] == found[1] == found[2]
     assert steps[0] == steps[1] == steps[2]

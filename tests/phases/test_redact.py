@@ -37,9 +37,10 @@ def test_the_same_release_whoever_clusters(new_store: Callable[[], Path], tmp_pa
         for executor in executors:
             settings = Settings(store=str(new_store()), scope="all", workers=1)
             job = job_of(settings, executor, small_parts(500))
-            table = analyse(job, read(job))
+            log = read(job)
+            table = analyse(job, log)
             compared = compare(job, table)
-            clustering = cluster(job, table, compared)
+            clustering = cluster(job, log, table, compared)
             found.append(pack(redact_records(job, table.value, compared, clustering.value)))
     assert found[0] == found[1] == found[2]
 

@@ -174,8 +174,8 @@ def must_not_wait() -> None:
 def test_a_free_folder_is_locked_at_once_again_and_again(tmp_path: Path) -> None:
     for _ in range(3):
         with locked(tmp_path, must_not_wait):
-            pass
-    assert (tmp_path / LOCK_NAME).exists()
+            assert (tmp_path / LOCK_NAME).exists()
+    assert list(tmp_path.iterdir()) == [], "nothing is left in a folder that is published"
 
 
 def test_the_lock_is_freed_when_the_work_fails(tmp_path: Path) -> None:
@@ -186,14 +186,16 @@ def test_the_lock_is_freed_when_the_work_fails(tmp_path: Path) -> None:
 
 
 def test_the_folder_is_made_and_the_file_is_private(tmp_path: Path) -> None:
-    previous = os.umask(0)
+    folder, previous = tmp_path / "deep" / "inbox", os.umask(0)
     try:
-        with locked(tmp_path / "deep" / "inbox", must_not_wait):
-            pass
+        with locked(folder, must_not_wait):
+            assert stat.S_IMODE((folder / LOCK_NAME).stat().st_mode) == 0o600
     finally:
         os.umask(previous)
-    file = tmp_path / "deep" / "inbox" / LOCK_NAME
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not folder.exists(), "nothing came of it"
+    with locked(folder, must_not_wait):
+        (folder / "made").touch()
+    assert [path.name for path in folder.iterdir()] == ["made"]
 
 
 def test_a_second_process_waits_says_so_once_and_then_gets_it(tmp_path: Path) -> None:
@@ -204,6 +206,23 @@ def test_a_second_process_waits_says_so_once_and_then_gets_it(tmp_path: Path) ->
         assert rival.says() == "held"
         rival.let_go()
         assert rival.says() == "freed"
+
+
+def test_of_many_only_one_is_in_the_folder_at_a_time(tmp_path: Path) -> None:
+    """Each comes in again and again, while the others remove the file and the folder."""
+    folder, witness = tmp_path / "contested", tmp_path / "witness"
+    script = (
+        "import os, sys; from pathlib import Path; from tasks.runtime.files import locked\n"
+        "folder, witness = map(Path, sys.argv[1:])\n"
+        "for _ in range(150):\n"
+        "    with locked(folder, lambda: None):\n"
+        "        os.close(os.open(witness, os.O_CREAT | os.O_EXCL))\n"
+        "        witness.unlink()\n"
+    )
+    command = [sys.executable, "-c", script, str(folder), str(witness)]
+    processes = [subprocess.Popen(command, cwd=ROOT) for _ in range(6)]
+    assert [process.wait() for process in processes] == [0] * 6
+    assert not any(tmp_path.rglob(LOCK_NAME))
 
 
 def test_the_same_process_waits_too_when_it_locks_twice(tmp_path: Path) -> None:

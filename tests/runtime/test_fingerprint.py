@@ -316,6 +316,7 @@ def test_the_last_phases_change_for_themselves(
         ({"distance": "printed"}, COMPARED),
         ({"k": 3}, {"read", *COMPARED}),
         ({"guarantee": "terms"}, REDACTED),
+        ({"dominance": 0.4}, {"cluster", *REDACTED}),
         ({"time": "day"}, {"cluster", *REDACTED}),
         ({"release_format": "parquet"}, {"write", "verify"}),
         ({"columns": {"user": "AnonID"}}, {*CHAIN}),

@@ -17,18 +17,20 @@ import pytest
 from flows.dask_executor import SHOWN_AS, _Submit
 from flows.run import main
 from tasks.adapters.detection.text_reader import read_rows_of_part
+from tasks.adapters.private_folders import private_folder_of
 from tasks.core.clustering.mdav import mdav_labels
 from tasks.core.clustering.problem import Problem, between_sets
 from tasks.core.part_sizes import PartSizes
 from tasks.core.records import Floats
 from tasks.core.rows.classes import classes_of_part
 from tasks.errors import InputError, UsageError
+from tasks.folders import private_folder
 from tasks.phases.measure import loss_of_part
 from tasks.runtime.codec import name_of, named, pack
 from tasks.runtime.executor import ALWAYS_ELSEWHERE, Executor
 from tasks.runtime.fingerprint import program_fingerprint
 from tasks.runtime.remote import RemoteExecutor, SharedFiles, shares_of, work
-from tasks.settings import SAMPLE_LOG, Settings, private_folder
+from tasks.settings import SAMPLE_LOG, Settings
 from tests.helpers.executors import Here, LastingFiles, small_parts
 from tests.helpers.many_blocks import SETS_PER_BLOCK, problem_of_many_blocks
 from tests.helpers.releases import released
@@ -233,7 +235,8 @@ def test_functions_are_shown_by_what_they_do() -> None:
 def bytes_of(settings: Settings, sizes: PartSizes, executor: Executor | None = None) -> bytes:
     released(settings, executor, sizes)
     out = Path(settings.out)
-    return (out / "release.tsv").read_bytes() + (out / "rejects.tsv").read_bytes()
+    rejects = private_folder_of(Path(settings.store), out) / "rejects.tsv"
+    return (out / "release.tsv").read_bytes() + rejects.read_bytes()
 
 
 def test_the_same_bytes_with_other_machines(new_store: Callable[[], Path], tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tasks.core.records import Clusters
 from tasks.errors import InputError
@@ -73,7 +76,8 @@ def test_arrays_come_back_as_they_were(kept: Store) -> None:
 def test_results_of_phases_come_back_as_they_were(kept: Store) -> None:
     labels, centroids = np.array([0, 0, -1], np.int32), np.array([1], np.int32)
     classes = np.array([0, -1, 0])
-    kept.save("key", Clustering(classes, Clusters(labels, labels < 0, centroids)))
+    clusters = Clusters(labels, labels < 0, centroids)
+    kept.save("key", Clustering(classes, classes < 0, clusters))
     found = kept.load("key", Clustering)
     assert found is not None
     assert found.clusters is not None
@@ -298,3 +302,74 @@ def test_a_damaged_list_is_an_empty_one(kept: Store, tmp_path: Path) -> None:
     assert kept.listed("list") == []
     kept.enlist("list", "b")
     assert kept.listed("list") == ["b"]
+
+
+# Planted entries
+
+
+@pytest.mark.parametrize("value", [b"planted", None])
+@pytest.mark.parametrize("deed", ["drop", "load", "save", "evict"])
+def test_a_planted_entry_deletes_nothing_outside(
+    kept: Store, tmp_path: Path, deed: str, value: bytes | None
+) -> None:
+    """A row of the database names the file that goes with it: any file, if somebody planted it."""
+    victims = [tmp_path / "victim", tmp_path / "store" / "secret", tmp_path / "linked" / "victim"]
+    for victim in victims:
+        victim.parent.mkdir(exist_ok=True)
+        victim.write_bytes(b"s" * 32)
+    (tmp_path / "store" / "cache" / "aa").symlink_to(tmp_path / "linked")
+    names = [str(victims[0]), "../secret", "aa/victim", "../../victim", "aa/../../../victim"]
+    for number in range(len(names)):
+        kept.save(f"key{number}", LARGE)
+    with database_of(tmp_path / "store") as database:
+        for number, name in enumerate(names):
+            database.execute(
+                "update Cache set filename = ?, value = ? where key = ?",
+                (name, value, f"key{number}"),
+            )
+    for number in range(len(names)):
+        if deed == "drop":
+            kept.drop(f"key{number}")
+        elif deed == "load":
+            assert kept.load(f"key{number}", str) is None
+        elif deed == "save":
+            kept.save(f"key{number}", "few")
+    if deed == "evict":
+        small = Store(tmp_path / "store", 1000)
+        for number in range(20):
+            small.save(f"more{number}", LARGE)
+    assert all(victim.read_bytes() == b"s" * 32 for victim in victims)
+
+
+def test_what_a_planted_entry_names_is_not_read(kept: Store, tmp_path: Path) -> None:
+    """Behind a right checksum it would be taken for a value of the store."""
+    kept.save("key", LARGE)
+    outside = tmp_path / "outside"
+    outside.write_bytes(sealed("key", pack("planted")))
+    with database_of(tmp_path / "store") as database:
+        database.execute("update Cache set filename = ?", (str(outside),))
+    assert kept.load("key", str) is None
+    assert outside.exists()
+
+
+@given(flips=st.lists(st.tuples(st.integers(0), st.integers(0, 7)), min_size=1, max_size=20))
+@settings(max_examples=25)
+def test_a_damaged_database_never_gives_a_wrong_value(flips: list[tuple[int, int]]) -> None:
+    values = {f"key{number}": "x" * (10 + 400 * number) for number in range(8)}
+    with TemporaryDirectory() as folder:
+        kept = Store(folder, ROOMY)
+        for key, value in values.items():
+            kept.save(key, value)
+        kept.close()
+        path = Path(folder) / "cache" / "cache.db"
+        content = bytearray(path.read_bytes())
+        for place, bit in flips:
+            content[place % len(content)] ^= 1 << bit
+        path.write_bytes(content)
+        again = Store(folder, ROOMY)
+        for key, value in values.items():
+            assert again.load(key, str) in (None, value)
+            assert again.remember(key, str, lambda value=value: value) == value  # type: ignore[misc]
+        again.enlist("list", "key1")
+        again.drop("key1")
+        again.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -25,12 +26,24 @@ from tasks.adapters.public_data import (
     word_frequencies,
     words_in_use,
 )
+from tasks.core.detection.family_first import ELEMENT, family_first_length
 from tasks.core.detection.identifiers import fold
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.name_lists import NameLists
 
 PHRASES: Final = Path(__file__).parent / "data" / "phrases.txt"
 """The reviewed list of brands, works and characters, which are neither people nor concepts."""
+
+PINYIN: Final = Path(__file__).parent / "data" / "pinyin.txt"
+"""The syllables of Chinese in Latin letters."""
+
+OWN: Final = (PHRASES, PINYIN)
+
+CHINESE, VIETNAMESE, YORUBA = ("zh_CN", "zh_TW"), ("vi_VN",), ("yo_NG",)
+"""Peoples who put the family first, as faker calls them."""
+
+SHARED_BY = 4
+"""Names that begin alike from which on their beginning is one of Yoruba's."""
 
 AMERICANS = 300_000_000
 MOST_NAMESAKES = 1000
@@ -44,7 +57,7 @@ NICKNAME_SHARE = 0.02
 """Percent of people that a name counts for if the census does not have it."""
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-_LATIN_NAME = re.compile(r"[a-z]{3,}")
+_LATIN_NAME = re.compile(r"[a-z]+")
 _FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
 _LAST_NAMES = re.compile(r"last_(?:romanized_)?names?(?:_(?:male|female|masculine|feminine))?")
 
@@ -53,7 +66,10 @@ _PERSON, _PLACE, _THING, _OTHER = 1, 2, 4, 8
 _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20": _THING}
 
 _MAPPINGS = ("first", "last", "common_words")
-_SETS = ("name_only", "places", "phrases", "other_words")
+_SETS = (
+    *("name_only", "places", "phrases", "other_words"),
+    *("chinese_last", "chinese_first", "pinyin", "vietnamese_last", "yoruba", "yoruba_elements"),
+)
 
 
 def load_name_lists(store: Path | None = None) -> NameLists:
@@ -71,8 +87,16 @@ def name_sources() -> Sources:
     wordnet = (packaged_wordnet() / name for name in ("index.sense", "noun.exc", "verb.exc"))
     faker = package_folder("faker") / "__init__.py"
     return Sources(
-        code=(__name__, fold.__module__, lexical_key.__module__),
-        files=(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies(), PHRASES),
+        code=(__name__, *(own.__module__ for own in (fold, lexical_key, family_first_length))),
+        files=(
+            *_census_files(),
+            *wordnet,
+            faker,
+            _nickname_file(),
+            word_frequencies(),
+            PHRASES,
+            PINYIN,
+        ),
     )
 
 
@@ -131,32 +155,51 @@ def _nicknames() -> list[str]:
         return sorted({name for row in rows for name in (row["name1"], row["name2"])})
 
 
-def _foreign_names() -> tuple[list[str], list[str]]:
+def _foreign_names() -> Iterator[list[str]]:
     """First and last names of other countries, in the letters in which people search for them."""
-    first: set[str] = set()
-    last: set[str] = set()
-    for people in _peoples():
-        for entry in dir(people):
-            own = first if _FIRST_NAMES.fullmatch(entry) else last
-            if own is first or _LAST_NAMES.fullmatch(entry):
-                own.update(_latin_names(getattr(people, entry)))
-    return sorted(first), sorted(last)
-
-
-def _peoples() -> Iterator[Any]:
-    """The name lists of faker, country by country; importing them takes a second."""
     folder = package_folder("faker") / "providers" / "person"
-    for path in sorted(folder.iterdir()):
-        if (path / "__init__.py").exists():
-            yield importlib.import_module(f"faker.providers.person.{path.name}").Provider
+    every = sorted(path.name for path in folder.iterdir() if (path / "__init__.py").exists())
+    return (sorted(_names_of(every, kind)) for kind in (_FIRST_NAMES, _LAST_NAMES))
 
 
-def _latin_names(names: Any) -> Iterator[str]:
+def _names_of(peoples: Iterable[str], kind: re.Pattern[str], shortest: int = 3) -> set[str]:
+    """The names of faker's lists of one kind; importing those of all countries takes a second."""
+    names: set[str] = set()
+    for people in peoples:
+        lists = importlib.import_module(f"faker.providers.person.{people}").Provider
+        for entry in filter(kind.fullmatch, dir(lists)):
+            names.update(_latin_names(getattr(lists, entry), shortest))
+    return names
+
+
+def _family_first() -> dict[str, frozenset[str]]:
+    """Names of the peoples who put the family first, and what those are made of."""
+    yoruba = _names_of(YORUBA, _FIRST_NAMES) | _names_of(YORUBA, _LAST_NAMES)
+    beginnings = Counter(name[:ELEMENT] for name in yoruba)
+    return {
+        "chinese_last": frozenset(_names_of(CHINESE, _LAST_NAMES, 2)),
+        "chinese_first": frozenset(_names_of(CHINESE, _FIRST_NAMES, 2)),
+        "pinyin": frozenset(_read_pinyin()),
+        "vietnamese_last": frozenset(_names_of(VIETNAMESE, _LAST_NAMES, 2)),
+        "yoruba": frozenset(yoruba),
+        "yoruba_elements": frozenset(
+            own for own, names in beginnings.items() if names >= SHARED_BY
+        ),
+    }
+
+
+def _read_pinyin() -> list[str]:
+    lines = PINYIN.read_text(encoding="ascii").splitlines()
+    return [syllable for line in lines if not line.startswith("#") for syllable in line.split()]
+
+
+def _latin_names(names: Any, shortest: int) -> Iterator[str]:
     """The names as they look and with umlauts spelt out; faker lists them, some with weights."""
     # Some of faker's entries of that name are methods.
     for name in names if isinstance(names, Iterable) else ():
         for spelt in {name.lower(), name.lower().translate(_UMLAUTS)}:
-            yield from _LATIN_NAME.findall(fold(spelt)[0])
+            found = _LATIN_NAME.findall(fold(spelt)[0])
+            yield from (part for part in found if len(part) >= shortest)
 
 
 def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
@@ -177,6 +220,7 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
             if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
         ).union(phrase for phrase in read_phrases() if phrase.count(" ") == 1),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
+        **_family_first(),
     )
 
 

@@ -28,6 +28,7 @@ from tasks.core.detection.attributes import AttributeFinder
 from tasks.core.detection.lexicon import Terms
 from tasks.core.detection.readings import Readings, join_readings, normalise
 from tasks.core.digests import digest
+from tasks.core.log_options import LogOptions
 from tasks.core.records import Longs, QueryLog
 from tasks.core.starmap import Starmap
 from tasks.errors import UsageError
@@ -35,6 +36,7 @@ from tasks.runtime.executor import import_for_work
 from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.progress import Progress, counted
 from tasks.runtime.redacted_errors import redacted_errors
+from tasks.runtime.sources import is_file
 from tasks.settings import Settings
 
 TEXTS_PER_PART: Final = 2000
@@ -111,8 +113,7 @@ class LogRows:
     """Where texts stand: in some rows, ascending, of a file that all machines can read."""
 
     file: str
-    format: str
-    columns: dict[str, str]
+    options: LogOptions
     rows: Longs
 
 
@@ -127,9 +128,7 @@ def read_where_they_stand(
     return join_readings(list(counted(parts, total, progress)))
 
 
-def places_of(
-    log: QueryLog, records: Longs, most: int, *, format: str, columns: dict[str, str]
-) -> list[LogRows]:
+def places_of(log: QueryLog, records: Longs, most: int, options: LogOptions) -> list[LogRows]:
     """Where the texts of some records stand, ordered by file and row; at most so many each."""
     origins, rows = log.origins[records], log.rows[records]
     found = []
@@ -137,8 +136,12 @@ def places_of(
         own = np.sort(rows[origins == origin])
         for start in range(0, len(own), most):
             part = own[start : start + most]
-            found.append(LogRows(os.path.abspath(log.sources[origin]), format, columns, part))
+            found.append(LogRows(_from_anywhere(log.sources[origin]), options, part))
     return found
+
+
+def _from_anywhere(source: str) -> str:
+    return os.path.abspath(source) if is_file(source) else source
 
 
 def get_ready(reader: TextReader) -> None:
@@ -164,7 +167,7 @@ def read_rows_of_part(reader: TextReader, expected: str, place: LogRows) -> Read
             "a Dask worker would read texts in another way than the flow: WordNet, the file of "
             "--topics or the model of --spacy-model differ"
         )
-    found = texts_at(place.file, place.rows.tolist(), format=place.format, columns=place.columns)
+    found = texts_at(place.file, place.rows.tolist(), place.options)
     return read_texts_of_part(own, [normalise(text) for text in found])
 
 

@@ -34,7 +34,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
         raise UsageError(f"topics file {path} holds no [[topic]]")
     faults = [fault for place, entry in enumerate(entries, 1) for fault in _faults(place, entry)]
     if faults:
-        raise UsageError(f"topics file {path}:\n" + "\n".join(faults))
+        raise UsageError(f"topics file {path}:", *faults)
     return tuple(
         Topic(e["name"], e["law"], tuple(e.get("roots", ())), tuple(e.get("named", ())))
         for e in entries

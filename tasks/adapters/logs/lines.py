@@ -1,10 +1,12 @@
-"""Lines of a text log to fields: tabs (quotes are ordinary characters) and CSV (RFC 4180)."""
+"""Lines of a text log to fields: tabs (quotes are ordinary characters) and CSV (RFC 4180, by any
+delimiter)."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from tasks.adapters.logs.files import LINE_LIMIT, Line
@@ -13,7 +15,7 @@ from tasks.adapters.logs.values import BLANK_LINE, LINE_TOO_LONG, QUOTE_OPEN
 Records = Iterator[tuple[int, list[str] | str]]
 """Number of the line a record starts on, and its fields or the reason why it has none."""
 
-_QUOTED: Final = re.compile(r'"((?:[^"]+|"")*+)"([^,]*)')
+_QUOTED: Final = r'"((?:[^"]+|"")*+)"([^{}]*)'
 _SPREAD_LIMIT: Final = 1 << 16
 """Characters a record may be spread over; keeps a stray quote from eating the file."""
 
@@ -21,11 +23,13 @@ _SPREAD_LIMIT: Final = 1 << 16
 def tab_records(lines: Iterable[Line]) -> Records:
     """Split lines at tabs."""
     for number, line in lines:
-        yield number, line_fault(line) or line.split("\t")
+        # To ask here saves a call a line, where most have no fault.
+        is_fine = len(line) <= LINE_LIMIT and line and not line.isspace()
+        yield number, line.split("\t") if is_fine else line_fault(line)
 
 
-def csv_records(lines: Iterable[Line], width: int | None = None) -> Records:
-    """Split lines at commas; a quoted field may go on over several lines.
+def csv_records(lines: Iterable[Line], width: int | None = None, delimiter: str = ",") -> Records:
+    """Split lines at a delimiter; a quoted field may go on over several lines.
 
     A record over several lines must keep to RFC 4180 and have the expected width (if one is
     given): otherwise its quote was a stray one, and would make one row of several people's. Its
@@ -33,25 +37,25 @@ def csv_records(lines: Iterable[Line], width: int | None = None) -> Records:
     """
     ahead = _LinesAhead(lines)
     for number, line in ahead:
-        yield number, line_fault(line) or _csv_fields(line, ahead, width) or QUOTE_OPEN
+        yield number, line_fault(line) or _csv_fields(line, ahead, width, delimiter) or QUOTE_OPEN
 
 
-def split_csv(text: str, *, strict: bool = False) -> list[str] | None:
+def split_csv(text: str, delimiter: str = ",", *, strict: bool = False) -> list[str] | None:
     """Fields of a CSV record, None if it ends inside a quoted field.
 
     A quote inside an unquoted field is an ordinary character. Text behind a closing quote belongs
     to the field; to be strict is to find no fields at all then.
     """
     if '"' not in text:
-        return text.split(",")
-    fields, start = [], 0
+        return text.split(delimiter)
+    fields, start, quoted_field = [], 0, _quoted_field(delimiter)
     while start <= len(text):
-        quoted = _QUOTED.match(text, start)
+        quoted = quoted_field.match(text, start)
         if quoted is None and text.startswith('"', start):
             return None
         if strict and quoted is not None and quoted[2]:
             return []
-        end = quoted.end() if quoted else _end_of_field(text, start)
+        end = quoted.end() if quoted else _end_of_field(text, start, delimiter)
         fields.append(quoted[1].replace('""', '"') + quoted[2] if quoted else text[start:end])
         start = end + 1
     return fields
@@ -81,20 +85,24 @@ class _LinesAhead:
         self._returned.extendleft(reversed(lines))
 
 
-def _csv_fields(first: str, ahead: _LinesAhead, width: int | None) -> list[str] | None:
+def _csv_fields(
+    first: str, ahead: _LinesAhead, width: int | None, delimiter: str
+) -> list[str] | None:
     """Fields of the record that starts with this line, None if its quote is a stray one."""
-    fields = split_csv(first)
+    fields = split_csv(first, delimiter)
     if fields is not None:
         return fields
     taken: list[Line] = []
-    fields = _spread_fields(first, ahead, taken)
+    fields = _spread_fields(first, ahead, taken, delimiter)
     if not fields or width not in (None, len(fields)):
         ahead.put_back(taken)
         return None
     return fields
 
 
-def _spread_fields(first: str, ahead: _LinesAhead, taken: list[Line]) -> list[str] | None:
+def _spread_fields(
+    first: str, ahead: _LinesAhead, taken: list[Line], delimiter: str
+) -> list[str] | None:
     """Fields of a record over several lines, none if a quote in it is a stray one."""
     parts, length = [first], len(first)
     for number, line in ahead:
@@ -104,12 +112,17 @@ def _spread_fields(first: str, ahead: _LinesAhead, taken: list[Line]) -> list[st
         if length > _SPREAD_LIMIT:
             return None
         if '"' in line:
-            fields = split_csv("\n".join(parts).removesuffix("\r"), strict=True)
+            fields = split_csv("\n".join(parts).removesuffix("\r"), delimiter, strict=True)
             if fields is not None:
                 return fields
     return None
 
 
-def _end_of_field(text: str, start: int) -> int:
-    end = text.find(",", start)
+@cache
+def _quoted_field(delimiter: str) -> re.Pattern[str]:
+    return re.compile(_QUOTED.replace("{}", re.escape(delimiter)))
+
+
+def _end_of_field(text: str, start: int, delimiter: str) -> int:
+    end = text.find(delimiter, start)
     return len(text) if end < 0 else end

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.errors import InputError
+from tasks.runtime.sources import STANDARD_INPUT, is_file, source_size, sources_at
 
 
 def find_files(paths: Iterable[str | Path]) -> list[str]:
-    """The files that paths, folders and globs stand for, sorted, each real file once.
+    """The sources that paths, folders, globs, URLs and - stand for, sorted, each of them once.
 
     A folder stands for the files directly in it, a glob for the files it matches; hidden files
-    and folders inside are passed over.
+    and folders inside are passed over. - is standard input.
 
     Raises:
         InputError: if one of the paths leads to no file.
@@ -22,7 +23,7 @@ def find_files(paths: Iterable[str | Path]) -> list[str]:
     names = sorted({name for path in paths for name in _files_behind(str(path))})
     first_name_of: dict[str, str] = {}
     for name in names:
-        first_name_of.setdefault(os.path.realpath(name), name)
+        first_name_of.setdefault(os.path.realpath(name) if is_file(name) else name, name)
     return list(first_name_of.values())
 
 
@@ -34,12 +35,16 @@ def total_size(paths: Iterable[str | Path]) -> int:
 def _size(name: str) -> int:
     """Of a file that is gone: none; whoever reads it says so."""
     try:
-        return os.path.getsize(name)
+        return source_size(name)
     except OSError:
         return 0
 
 
 def _files_behind(path: str) -> list[str]:
+    if path in ("-", STANDARD_INPUT):
+        return [STANDARD_INPUT]
+    if "://" in path:
+        return sources_at(path)
     if os.path.isdir(path):
         return _files_in_folder(path)
     if os.path.lexists(path) or not glob.has_magic(path):
@@ -67,5 +72,7 @@ def _regular_file(path: str) -> str:
     if not os.path.exists(path):
         raise InputError(f"{path} does not exist: check the path")
     if not os.path.isfile(path):
-        raise InputError(f"{path} is not a regular file: save the log to a file first")
+        raise InputError(
+            f"{path} is not a regular file: pipe it into logveil run -, or save it to a file first"
+        )
     return path

@@ -7,72 +7,84 @@ empty line elsewhere is set aside as well.
 
 from __future__ import annotations
 
-import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from tasks.adapters.logs.columns import KNOWN_NAMES
+from tasks.adapters.logs.columns import columns_taken, counted_by, warnings_of
 from tasks.adapters.logs.files import CHUNK_BYTES, LogStream, attempt, open_log
-from tasks.adapters.logs.formats import FORMATS, Table, open_table
+from tasks.adapters.logs.formats import FORMATS, dates_of, open_table
 from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
-from tasks.adapters.logs.values import judge, text_of
+from tasks.adapters.logs.table import COPY, Table
+from tasks.adapters.logs.times import Dates
+from tasks.adapters.logs.values import NOT_A_SEARCH, judge, text_of, user_fault
+from tasks.core.counted import Counted, Unit, folded_id, unit_of
 from tasks.core.digests import byte_keys
+from tasks.core.log_options import LogOptions
 from tasks.core.records import Ints, Longs, QueryLog
 from tasks.errors import InputError, UsageError
+from tasks.runtime.sources import source_size
+from tasks.schema import FileRead
+from tasks.settings import COLUMN_ROLES
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the bytes of all files."""
+
+AS_FOUND: Final = LogOptions()
+"""Nothing was said."""
 
 _ROWS_BETWEEN_REPORTS: Final = 1 << 14
 
 
 def read_logs(
     paths: Sequence[str | Path],
+    options: LogOptions = AS_FOUND,
     *,
-    format: str = "auto",
-    columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     secret: bytes = b"",
+    most_rows: int = 0,
 ) -> QueryLog:
     """Read logs in the order of their names, whatever the order of the arguments.
 
     Args:
         paths: files, folders (the files directly in them, hidden ones apart) and globs. A file
             that is reached in several ways is read once.
-        format: auto, aol, csv, tsv, jsonl or parquet; each may be packed with gzip or zstd.
-        columns: name of the column that holds the user, the query or the time; in text files
-            also its number, counted from 1. What is not mapped is guessed from well-known names.
+        options: what the user said about them.
         progress: told from time to time how many bytes have been read, of how many.
         secret: the store's, by which user ids become numbers that nobody else can try out.
+        most_rows: of each file, if only its beginning is wanted.
 
     Returns:
         One entry per accepted row, and every other row among the rejects. A file of zero bytes,
         or with nothing but a header, adds none.
 
     Raises:
-        UsageError: if an option is wrong, or a mapped column does not exist.
-        InputError: if a path leads nowhere, a file is damaged or not recognised, or only some of
-            the files tell the users apart.
+        UsageError: if an option is wrong, a mapped column does not exist, nobody has said who a
+            person is, or not all files count the same.
+        InputError: if a path leads nowhere, or a file is damaged or not recognised.
     """
-    mapping = dict(columns or {})
-    _check_options(format, mapping)
+    _check_options(options)
     if not paths:
         raise UsageError("no log to read: name at least one file, folder or glob")
     files = find_files(paths)
-    sizes = [attempt(partial(os.path.getsize, file), f"cannot read {file}") for file in files]
-    builder = _LogBuilder(tuple(files), secret, _Meter(sum(sizes), progress))
+    sizes = [attempt(partial(source_size, file), f"cannot read {file}") for file in files]
+    users = _Users(unit_of(options.person), exact=options.exact_ids)
+    builder = _LogBuilder(tuple(files), secret, _Meter(sum(sizes), progress), users)
     for index, file in enumerate(files):
-        found = sniff(file, mapping) if format == "auto" else format
+        found = sniff(file, options) if options.format == "auto" else options.format
         if found and sizes[index]:
-            with open_log(file) as stream:
-                builder.add(index, open_table(stream, found, mapping), stream)
+            with open_log(file, options.encoding) as stream:
+                dates = dates_of(file, found, options)
+                table = open_table(stream, found, options)
+                whole = builder.add(index, table, stream, dates, most_rows)
+                builder.describe(file, found, options, table, stream, is_whole=whole)
         builder.meter.end_file(sizes[index])
     return builder.query_log()
 
@@ -80,9 +92,8 @@ def read_logs(
 def texts_at(
     file: str,
     rows: Sequence[int],
+    options: LogOptions = AS_FOUND,
     *,
-    format: str,
-    columns: Mapping[str, str],
     chunk_bytes: int = CHUNK_BYTES,
 ) -> list[str]:
     """The query texts of some rows of a file that were accepted, by their numbers, ascending.
@@ -91,27 +102,27 @@ def texts_at(
         InputError: if one of them is not there.
     """
     wanted = frozenset(rows)
-    found = sniff(file, columns, chunk_bytes) if format == "auto" else format
-    texts = []
-    with open_log(file, rows[0], chunk_bytes) as stream:
-        for number, row in open_table(stream, found or "", columns).rows:
+    found = sniff(file, options, chunk_bytes) if options.format == "auto" else options.format
+    texts: dict[int, str] = {}
+    with open_log(file, options.encoding, rows[0], chunk_bytes) as stream:
+        for number, row in open_table(stream, found or "", options).rows:
             if number in wanted and not isinstance(row, str):
-                texts.append(text_of(row[1]) or "")
-            if number >= rows[-1]:
-                break
-    if len(texts) != len(rows):
+                texts[number] = text_of(row[1]) or ""
+                if len(texts) == len(wanted):
+                    break
+    if len(texts) != len(wanted):
         raise InputError(f"{file} is not what it was when the flow read it: run again later")
-    return texts
+    return [texts[number] for number in rows]
 
 
-def _check_options(format: str, mapping: Mapping[str, str]) -> None:
+def _check_options(options: LogOptions) -> None:
     faults = []
-    if format not in ("auto", *FORMATS):
-        faults.append(f"--format {format}: choose auto, {', '.join(FORMATS)}")
+    if options.format not in ("auto", *FORMATS):
+        faults.append(f"--format {options.format}: choose auto, {', '.join(FORMATS)}")
     faults += [
-        f"--columns {role}={name}: give user, query or time a column"
-        for role, name in mapping.items()
-        if role not in KNOWN_NAMES or not name.strip()
+        f"--columns {role}={name}: give user, query, time or count a column"
+        for role, name in options.columns.items()
+        if role not in COLUMN_ROLES or not name.strip()
     ]
     if faults:
         raise UsageError("; ".join(faults))
@@ -135,17 +146,51 @@ class _Meter:
 
 
 @dataclass(slots=True, repr=False)
+class _Users:
+    """Who is counted, numbered as they come.
+
+    Attributes:
+        numbers: of every id as it stood in a file: a number, or the reason why it is nobody's.
+        ids: of each number, as they are compared.
+    """
+
+    unit: Unit
+    exact: bool
+    numbers: dict[str, int | str] = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.unit == "rows":
+            self.numbers[""] = 0  # nobody is looked at, so nobody is missing
+
+    def number(self, user: str) -> int | str:
+        """The number of an id that was not seen before, or why it has none."""
+        found: int | str | None = user_fault(user)
+        if not found:
+            own = user if self.exact else folded_id(user)
+            found = self.numbers.get(own)
+            if found is None:
+                found = self.numbers[own] = len(self.ids)
+                self.ids.append(own)
+        self.numbers[user] = found
+        return found
+
+
+@dataclass(slots=True, repr=False)
 class _LogBuilder:
-    """Rows gathered file after file; users are numbered as they come, and ranked at the end."""
+    """Rows gathered file after file."""
 
     files: tuple[str, ...]
     secret: bytes
     meter: _Meter
-    file_with_users: str = ""
-    file_without_users: str = ""
+    known: _Users
+    counted: Counted | None = None
+    counted_in: str = ""
+    described: list[FileRead] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     has_times: bool = False
+    passed_over: int = 0
     texts: list[str] = field(default_factory=list)
-    numbers_of_users: dict[str, int] = field(default_factory=dict)
     users: array[int] = field(default_factory=lambda: array("i"))
     times: array[int] = field(default_factory=lambda: array("q"))
     origins: array[int] = field(default_factory=lambda: array("i"))
@@ -154,32 +199,61 @@ class _LogBuilder:
     reject_rows: array[int] = field(default_factory=lambda: array("q"))
     reject_reasons: list[str] = field(default_factory=list)
 
-    def add(self, source: int, table: Table, stream: LogStream) -> None:
-        """Read a file to its end."""
+    def add(
+        self, source: int, table: Table, stream: LogStream, dates: Dates, most_rows: int = 0
+    ) -> bool:
+        """Read a file to its end, or so many rows; whether that was all of it."""
         self._note_columns(self.files[source], table)
-        has_users = bool(self.file_with_users)
+        has_users = self.known.unit != "rows"
         users, texts, times = self.users, self.texts, self.times
         origins, rows = self.origins, self.rows
-        number_of_user = self.numbers_of_users
-        for number, row in table.rows:
-            verdict = row if isinstance(row, str) else judge(row, has_users)
+        numbers, number_of_new = self.known.numbers, self.known.number
+        seconds_of, passed_before = dates.seconds_of, self.passed_over
+        some = islice(table.rows, most_rows) if most_rows else table.rows
+        for number, row in some:
+            verdict = row if isinstance(row, str) else judge(row, has_users, seconds_of)
             if isinstance(verdict, str):
                 self._reject(source, number, verdict)
             else:
                 user, text, seconds = verdict
-                users.append(number_of_user.setdefault(user, len(number_of_user)))
-                texts.append(text)
-                times.append(seconds)
-                origins.append(source)
-                rows.append(number)
+                who = numbers.get(user)
+                if who is None:
+                    who = number_of_new(user)
+                if isinstance(who, str):
+                    self._reject(source, number, who)
+                else:
+                    users.append(who)
+                    texts.append(text)
+                    times.append(seconds)
+                    origins.append(source)
+                    rows.append(number)
             if number % _ROWS_BETWEEN_REPORTS == 0:
                 self.meter.show(stream.position())
+        if self.passed_over > passed_before:
+            passed = self.passed_over - passed_before
+            self.warnings.append(f"{stream.name}: {passed} entries are no searches, passed over")
+        return not most_rows or next(table.rows, None) is None
+
+    def describe(
+        self,
+        file: str,
+        format: str,
+        options: LogOptions,
+        table: Table,
+        stream: LogStream,
+        *,
+        is_whole: bool,
+    ) -> None:
+        """Keep how a file was read."""
+        if table.columns is not None:
+            taken = columns_taken(table.columns, options.columns, self.known.unit)
+            facts = (format, stream.encoding, table.delimiter, taken)
+            self.described.append(FileRead(file, *facts, is_whole=is_whole))
 
     def query_log(self) -> QueryLog:
-        has_users = bool(self.file_with_users)
         return QueryLog(
             texts=np.array(self.texts, dtype=np.object_),
-            users=self._ranks() if has_users else np.arange(len(self.texts), dtype=np.int32),
+            users=self._ranks(),
             times=np.array(self.times, dtype=np.int64),
             people=self._people(),
             origins=np.array(self.origins, dtype=np.int32),
@@ -188,42 +262,54 @@ class _LogBuilder:
             reject_sources=np.array(self.reject_sources, dtype=np.int32),
             reject_rows=np.array(self.reject_rows, dtype=np.int64),
             reject_reasons=np.array(self.reject_reasons, dtype=np.object_),
-            has_users=has_users,
             has_times=self.has_times,
+            counted=self.counted or Counted(self.known.unit),
+            files=tuple(self.described),
+            warnings=tuple(self.warnings),
+            passed_over=self.passed_over,
         )
 
     def _note_columns(self, file: str, table: Table) -> None:
+        """What the columns say; ids of two columns are not compared: one person may have both."""
         if table.columns is None:
             return
         self.has_times |= table.columns.time is not None
-        if table.columns.user is None:
-            self.file_without_users = file
-        else:
-            self.file_with_users = file
-        if self.file_with_users and self.file_without_users:
-            raise InputError(
-                f"{self.file_with_users} has a user column and {self.file_without_users} has none: "
-                "name the column with --columns user=…, or release them apart"
+        own = counted_by(file, table.columns, self.known.unit)
+        self.warnings += warnings_of(file, table.columns, own)
+        if self.counted is None:
+            self.counted, self.counted_in = own, file
+        if not self.counted.is_same_as(own):
+            raise UsageError(
+                f"{self.counted_in} tells people apart by column {self.counted.column}, {file} by "
+                f"column {own.column}: name one that all files have with --columns user=NAME, or "
+                "release them apart"
             )
 
     def _reject(self, source: int, number: int, reason: str) -> None:
+        if reason == NOT_A_SEARCH:
+            self.passed_over += 1
+            return
+        if number >= COPY:  # of a row that stands for several, told once
+            return
         self.reject_sources.append(source)
         self.reject_rows.append(number)
         self.reject_reasons.append(reason)
 
     def _ranks(self) -> Ints:
         """Rank of each row's user among the sorted ids, so that the order of rows is no matter."""
-        rank_of_number = np.empty(len(self.numbers_of_users), dtype=np.int32)
-        for rank, user in enumerate(sorted(self.numbers_of_users)):
-            rank_of_number[self.numbers_of_users[user]] = rank
-        return rank_of_number[np.array(self.users, dtype=np.int32)]
+        if self.known.unit == "rows":
+            return np.arange(len(self.texts), dtype=np.int32)
+        ids = self.known.ids
+        ranks = np.empty(len(ids), dtype=np.int32)
+        ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
+        return ranks[np.array(self.users, dtype=np.int32)]
 
     def _people(self) -> Longs:
-        """A number for each rank, made from the user's id, or from the row where there is none."""
-        if self.file_with_users:
-            names = sorted(self.numbers_of_users)
-        else:
+        """A number for each rank, made from the user's id, or from the row where rows count."""
+        if self.known.unit == "rows":
             places = zip(self.origins, self.rows, strict=True)
             names = [f"{self.files[source]}:{row}" for source, row in places]
+        else:
+            names = sorted(self.known.ids)
         keys = byte_keys((name.encode("utf-8", "surrogatepass") for name in names), self.secret)
         return np.frombuffer(keys.tobytes(), dtype=np.int64)[::2]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 UNIT = "\N{NO-BREAK SPACE}%"
+UNTOLD = "–"
+"""In place of a number that public figures do not tell."""
 
 
-def count(value: float) -> str:
-    return f"{round(value):,}"
+def count(value: float | None) -> str:
+    return UNTOLD if value is None else f"{round(value):,}"
 
 
 def short_count(value: float) -> str:
@@ -16,8 +18,15 @@ def short_count(value: float) -> str:
     return count(value) if value < 10_000 else f"{round(value / 1000):,}k"
 
 
-def percent(value: float) -> str:
+def share(value: float | None) -> str:
+    """A part of 1, in percent."""
+    return UNTOLD if value is None else percent(100 * value)
+
+
+def percent(value: float | None) -> str:
     """To the tenth; what is not nothing, or not all, never looks like it."""
+    if value is None:
+        return UNTOLD
     if 0 < value < 0.05:
         return f"< 0.1{UNIT}"
     if 99.95 <= value < 100:
@@ -32,7 +41,7 @@ def plain(value: float) -> str:
 def shown(value: Any) -> str:
     """Any value of the measures."""
     if value is None:
-        return "–"
+        return UNTOLD
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

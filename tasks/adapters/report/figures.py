@@ -50,12 +50,14 @@ class FateOfRows:
 
 def fate_of_rows(measures: FinalMeasures) -> FateOfRows:
     records = measures["records"]
-    changed = round(measures["shares"]["changed"] * records["read"])
+    # Public figures may tell nothing of one or the other.
+    read, published = records["read"] or 0, records["published"] or 0
+    changed = min(published, round((measures["shares"]["changed"] or 0) * read))
     parts = [
         Bar("published, changed", changed, "after"),
-        Bar("published as it was", records["published"] - changed, "same"),
-        Bar("withheld", records["withheld"], "before"),
-        Bar("set aside", records["rejected"], "aside"),
+        Bar("published as it was", published - changed, "same"),
+        Bar("withheld", records["withheld"] or 0, "before"),
+        Bar("set aside", records["rejected"] or 0, "aside"),
     ]
     said = [f"{part.name}: {count(part.value)}" for part in parts]
     swatches = [box(part.kind, 0, 0, 1, 1) for part in parts]
@@ -75,8 +77,10 @@ def standalone_pictures(measures: FinalMeasures) -> list[tuple[Figure, str]]:
 
 def figures(measures: FinalMeasures) -> list[Figure]:
     """All figures, in the order in which a reader asks: what is kept, why no more; for the people;
-    the clusters, the loss."""
-    kept = information_kept(measures), information_by_topic(measures), reasons(measures)
+    the clusters, the loss. Public ones end with what is kept: the others show single values."""
+    kept = [information_kept(measures), information_by_topic(measures), reasons(measures)]
+    if measures["rounded"]:
+        return kept
     drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
     return [*kept, *(draw(measures) for draw in drawn)]
 
@@ -94,8 +98,9 @@ def information_kept(measures: FinalMeasures) -> Figure:
         Bar("of attributes, by word or concept", kept["concepts_percent"], "same"),
         *_time_bar(measures),
     ]
-    some = records["published"] + records["withheld"]
-    return _bars("kept", "Information kept", says, bars if some else [], KEPT)
+    some = (records["published"] or 0) + (records["withheld"] or 0)
+    told = [bar for bar in bars if some and bar.value is not None]
+    return _bars("kept", "Information kept", says, told, KEPT)
 
 
 def _time_bar(measures: FinalMeasures) -> list[Bar]:

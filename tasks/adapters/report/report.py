@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tasks.adapters.pages.numbers import count, percent, shown
+from tasks.adapters.pages.numbers import count, share, shown
 from tasks.adapters.pages.page import render
 from tasks.adapters.report.figures import fate_of_rows, figures
-from tasks.adapters.report.verdict import verdict
+from tasks.adapters.report.verdict import counted, verdict
 from tasks.schema import FinalMeasures
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -24,7 +24,8 @@ SECTIONS: Final = (
     ("Attributes", "attributes", "mentions in all rows; in doubt: a rarer sense is sensitive"),
     ("Identifiers", "identifiers", "mentions in all rows by kind; none is published"),
     ("Shares", "shares", "parts of the rows read"),
-    ("People", "users", "distinct users; without a user column every row counts as a person"),
+    ("People", "users", "distinct people; or sessions or rows, if those were counted"),
+    ("Language", "language", "parts of the queries, judged by their words"),
     ("Words", "words", "words and attributes of all rows, before and after"),
     ("Clusters", "clusters", "sizes in records, min_users in distinct users"),
     ("Information", "information", "bits kept of the bits held, percent"),
@@ -48,12 +49,8 @@ class Section:
     rows: list[Row]
 
 
-def write_report(path: Path, measures: FinalMeasures) -> None:
-    """Write the page for these measures."""
-    path.write_text(render_report(measures), encoding="utf-8")
-
-
 def render_report(measures: FinalMeasures) -> str:
+    """The page of these measures, internal or public: what is not told is a dash, or not there."""
     return render(
         TEMPLATES,
         "report.html",
@@ -68,17 +65,17 @@ def render_report(measures: FinalMeasures) -> str:
 
 def _before_and_after(measures: FinalMeasures) -> list[Row]:
     """The sizes of the data in the log and in the release."""
-    distinct, clusters = measures["figures"]["distinct"], int(measures["clusters"]["count"])
+    distinct, clusters = measures["figures"]["distinct"], measures["clusters"]["count"]
     records, users, words = measures["records"], measures["users"], measures["words"]
     pairs = [
         ("rows", records["read"], records["published"]),
-        ("people", users["read"], users["published"]),
+        (counted(users).whom, users["read"], users["published"]),
         ("words", words["read"], words["published"]),
         ("distinct queries → distinct rows", distinct["queries"], distinct["published_rows"]),
         ("distinct attribute sets → clusters", distinct["sets"], clusters),
     ]
     return [
-        (name, count(before), count(after), percent(100 * after / before) if before else "–")
+        (name, count(before), count(after), share(after / before if before and after else None))
         for name, before, after in pairs
     ]
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tasks.adapters.pages.numbers import count, percent
-from tasks.schema import FinalMeasures
+from tasks.adapters.pages.numbers import UNTOLD, count, percent, share
+from tasks.core.counted import Counted
+from tasks.schema import FinalMeasures, UserCounts
 
 PROMISES = {
     "strict": (
-        "Every published row, all its columns together, is shared by at least {k} different "
-        "people. All records of a cluster publish the same concepts. Names, e-mail addresses, "
+        "Every published row, all its columns together, is shared by at least {who}. All "
+        "records of a cluster publish the same concepts. Names, e-mail addresses, "
         "numbers and the like are not published; there is no user key, and the order of the rows "
         "says nothing."
     ),
     "terms": (
-        "Every published word is used by at least {k} different people, every cluster's concepts "
-        "are shared by at least {k}. A whole row may be rarer: whoever knows several words of "
+        "Every published word is used by at least {who}, every cluster's concepts are shared by at "
+        "least {k}. A whole row may be rarer: whoever knows several words of "
         "somebody's query may find its row."
     ),
     "paper": (
@@ -26,9 +27,19 @@ PROMISES = {
     ),
 }
 NOT_PROMISED = (
-    "Not promised, in any mode: protection from what somebody knows beside the release (if all "
-    "people behind a row share a trait, the row tells it: see diversity), from comparing several "
-    "releases of the same people, or from identifiers that no recogniser knows."
+    "Out of scope, in any mode. Homogeneity: if all people behind a row share a trait, the row "
+    "tells it. Membership: a rare concept shows that somebody in the log asked for it, and a "
+    "person known to be in the log can be placed in a row. Sybils: whoever has k − 1 accounts of "
+    "their own in the log sees, by a row that appears or by one row more, whether somebody else "
+    "asked what those accounts asked; --rounding hides single rows, not the one that completes a "
+    "multiple of k. Several editions of the same people can be intersected. Identifiers that no "
+    "recogniser knows may be published."
+)
+INTERNAL = "Internal edition of the report: all figures are exact. Not for publication."
+PUBLIC = (
+    "Public edition of the report: figures are rounded so that nobody can be read off. People: "
+    "down to multiples of {people}; rows: at most {rows} of each person are counted, down to "
+    "multiples of {rows}. A dash: {none}."
 )
 KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}
 
@@ -47,6 +58,9 @@ class Verdict:
     head: str
     promise: str
     amounts: str
+    homogeneity: str
+    language: str
+    edition: str
     key_numbers: tuple[tuple[str, str], ...]
     not_promised: str = NOT_PROMISED
 
@@ -58,44 +72,75 @@ def verdict(measures: FinalMeasures) -> Verdict:
         head=verdict_of(measures),
         promise=promise_of(measures),
         amounts=amounts_of(measures),
+        homogeneity=homogeneity_of(measures),
+        language=language_of(measures),
+        edition=PUBLIC.format(**measures["rounded"]) if measures["rounded"] else INTERNAL,
         key_numbers=_key_numbers(measures),
     )
 
 
 def verdict_of(measures: FinalMeasures) -> str:
     """The one line that a reader takes home."""
-    settings = measures["settings"]
     proven = "Verified" if measures["verified"] else "Not verified"
-    return f"{proven}: {settings['guarantee']}, k = {settings['k']}."
+    settings, whom = measures["settings"], counted(measures["users"])
+    return f"{proven}: {settings['guarantee']}, k = {whom.said(settings['k'])}."
+
+
+def counted(users: UserCounts) -> Counted:
+    """What k counts."""
+    return Counted(users["counted"], users["column"])
 
 
 def promise_of(measures: FinalMeasures) -> str:
     """What the guarantee means."""
     settings = measures["settings"]
-    return PROMISES[settings["guarantee"]].format(k=settings["k"])
+    said = PROMISES[settings["guarantee"]]
+    return said.format(k=settings["k"], who=counted(measures["users"]).said(settings["k"]))
 
 
 def amounts_of(measures: FinalMeasures) -> str:
     """How much of the log is in the release."""
     records, users = measures["records"], measures["users"]
-    said = (
+    return (
         f"{count(records['published'])} of {count(records['read'])} rows are published, "
         f"{count(records['withheld'])} withheld, {count(records['rejected'])} set aside; "
-        f"{count(users['published'])} of {count(users['read'])} people are in the release."
+        f"{count(users['published'])} of {counted(users).said(count(users['read']))} are in the "
+        "release."
     )
-    return said if users["from_column"] else f"{said} The log names nobody: each row is one person."
+
+
+def homogeneity_of(measures: FinalMeasures) -> str:
+    """What rows tell of everybody behind them."""
+    found = measures["diversity"]
+    return (
+        f"{count(found['homogeneous_classes'])} of {count(found['sensitive_classes'])} different "
+        "rows whose people all hold something sensitive are homogeneous: all hold the same. "
+        "Whoever knows that somebody stands behind such a row knows what it is; --l 2 asks for "
+        "more."
+    )
+
+
+def language_of(measures: FinalMeasures) -> str:
+    """How much of the log was not understood."""
+    part = share(measures["language"]["not_understood"])
+    return (
+        f"Some {part} of the queries are not understood: other languages, names, slips. Sensitive "
+        "words among them count as plain words, which are published where enough people share them."
+    )
 
 
 def published_of(measures: FinalMeasures) -> str:
     """How many rows of how many are published."""
-    records, share = measures["records"], measures["shares"]["published"]
-    return f"{count(records['published'])} of {count(records['read'])} ({percent(100 * share)})"
+    records, part = measures["records"], measures["shares"]["published"]
+    return f"{count(records['published'])} of {count(records['read'])} ({share(part)})"
 
 
 def truth_said(measures: FinalMeasures) -> str:
     """Whether what is published is true."""
-    false = 1 - measures["truth"]["rows_true"]
-    return f"{percent(100 * false)} of rows say something false" if false else "every row"
+    true: float | None = measures["truth"]["rows_true"]
+    if true is None or true == 1:
+        return UNTOLD if true is None else "every row"
+    return f"{share(1 - true)} of rows say something false"
 
 
 def lead_of(measures: FinalMeasures) -> str:
@@ -115,24 +160,26 @@ def attribute_shares(measures: FinalMeasures) -> tuple[str, str]:
     """Rows with attributes in percent of all, and of these the published ones."""
     shares = measures["shares"]
     held, published = shares["with_attributes"], shares["with_attributes_published"]
-    return percent(100 * held), percent(100 * published / held if held else 0.0)
+    return share(held), share(published / held if held and published is not None else held)
 
 
 def _key_numbers(measures: FinalMeasures) -> tuple[tuple[str, str], ...]:
-    risk, worst = measures["risk"], measures["risk"]["released_worst"]
-    rows, raw = count(measures["records"]["read"]), percent(100 * risk["raw_worst"])
+    risk = measures["risk"]
+    rows, raw = count(measures["records"]["read"]), share(risk["raw_worst"])
     loss = percent(measures["information_loss"]["symmetric_percent"])
+    whom = counted(measures["users"]).whom
     return (
-        (percent(100 * measures["shares"]["published"]), f"of {rows} rows published"),
+        (share(measures["shares"]["published"]), f"of {rows} rows published"),
         (percent(measures["information"]["kept_percent"]), "of the information kept"),
         _true_rows(measures["truth"]["rows_true"]),
-        (count(1 / worst) if worst else "–", "people at least behind every published row"),
-        (percent(100 * worst), f"linkage risk at worst (raw log: {raw})"),
+        (count(risk["least_people"]), f"{whom} at least behind every published row"),
+        (share(risk["released_worst"]), f"linkage risk at worst (raw log: {raw})"),
         (loss, f"loss by the paper’s measure, which speaks of {loss_speaks_of(measures)}"),
     )
 
 
-def _true_rows(share: float) -> tuple[str, str]:
-    if share == 1:
+def _true_rows(part: float | None) -> tuple[str, str]:
+    if part == 1:
         return "every row", "true: its concepts are those of everybody behind it, or above them"
-    return percent(100 * (1 - share)), "of published rows say something false of who is behind them"
+    false = None if part is None else 1 - part
+    return share(false), "of published rows say something false of who is behind them"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from tasks.core.detection.name_lists import word_set
+from tasks.core.detection.name_lists import FUNCTION_WORDS, word_set
 
 KINDS: tuple[str, ...] = (
     "email",
@@ -160,6 +160,22 @@ _FOREIGN_STREETS = re.compile(
     rf"|(?<![a-z]){_KIND_FIRST},? [0-9]{{1,4}}[a-z]?(?![\w-])"
     rf"|(?<![a-z]){_KIND_LAST} [0-9]{{1,4}}[a-z]?(?![\w-])"
 )
+# A flat by itself: a number after *unit* mostly counts something else, unless the query ends there.
+_NUMBERED = r"(?:(?:no|num|number)\.? ?)?#? ?"
+_FLATS = re.compile(
+    rf"(?<![\w-])(?:(?:apt|apartment)\b\.? ?{_NUMBERED}"
+    r"(?P<flat>[0-9]{1,4}-?[a-z]?|[a-z]-?[0-9]{1,4})(?![\w-])"
+    rf"|unit {_NUMBERED}(?:[0-9]{{3,4}}|[0-9]{{1,3}}-?[a-z])(?=$|,))"
+    r"(?P<end>)(?: (?P<after>[a-z]+))?"
+)
+# What a number counts that stands after *apartment*.
+_COUNTED = word_set(
+    """bath bathroom bathrooms bed bedroom bedrooms beds br building buildings day days floor floors
+    hour hours minute minutes month months person room rooms sq story unit units week weeks year
+    years"""
+)
+# The most notorious unit was nobody's flat.
+_KNOWN_UNITS = frozenset({"unit 731"})
 # Words that stand in no street name but between a number and *drive*, *way*, *place* or *st*.
 _NOT_IN_STREETS = word_set(
     """a an and are at bedroom best by cd disk do does dvd external flash floppy for free from gb
@@ -184,6 +200,17 @@ _THINGS = re.compile(
     r"(?<![a-z])(?:isbn|issn|upc|ean|sku|part|parts|model|item|patent|rfc|version|ver|firmware|build)"
     r"(?: ?(?:no|num|number|code|13|10))?[.:#]? ?$"
 )
+# Plates look like models: only the words before them tell; the British kind is like nothing else.
+_PLATE_LABEL = re.compile(
+    r"(?<![a-z])(?:"
+    r"(?:licen[cs]e|number|vehicle|car|truck|auto) (?:plates?|tags?|registration|reg)"
+    r"|[a-z]{2} (?:plate|tag)|vrm|rego|(?:plate|tag|registration|reg)(?= (?:no|num|number)\b| ?#)"
+    r"|(?:plate|registration|reg)(?= [a-z]{2}[0-9]{2} ?[a-z]{3}(?![\w-]))"
+    r")(?: (?:id|no|num|number|is|of|for|on|search|lookup|check)\b\.?){0,3}[.:# ]{1,3}(?=[a-z0-9])"
+)
+_PLATE_PARTS = re.compile(r"[a-z0-9]+(?:[ -][a-z0-9]+){0,2}")
+PLATE_LENGTHS = range(5, 9)
+"""Letters and digits of a plate."""
 LONGEST_LABEL = 20
 _ZIP = re.compile(r"(?<![0-9a-z$])(?<![0-9][.,-])[0-9]{5}(?:-[0-9]{4})?(?![0-9a-z]|[.,-][0-9])")
 _UK_AREAS = (
@@ -221,13 +248,21 @@ def _has_month(date: str) -> bool:
 
 
 def addresses(text: str) -> Iterator[Span]:
-    """House number and street, with the flat; roads by number; post office boxes."""
+    """House number and street, with the flat; roads by number; post office boxes; flats."""
     for match in _STREETS.finditer(text):
         if _is_street(match, text):
             yield Span(match.start(), match.end(), "address")
     for pattern in (_ROADS_AND_BOXES, _FOREIGN_STREETS):
         for match in pattern.finditer(text):
             yield Span(match.start(), match.end(), "address")
+    for match in _FLATS.finditer(text):
+        if _is_flat(match):
+            yield Span(match.start(), match.end("end"), "address")
+
+
+def _is_flat(match: re.Match[str]) -> bool:
+    counted = match["after"] in _COUNTED or re.fullmatch(_YEAR, match["flat"] or "")
+    return not counted and match.group() not in _KNOWN_UNITS
 
 
 def _is_street(match: re.Match[str], text: str) -> bool:
@@ -259,6 +294,7 @@ def _codes(text: str) -> Iterator[Span]:
     for match in _LABELLED.finditer(text):
         if _digits(match.group(1)) >= 4:
             yield Span(match.start(1), match.end(1), "account")
+    yield from _plates(text)
     for match in _HYPHENATED.finditer(text):
         code = match.group()
         is_code = any(map(str.isalpha, code)) and _digits(code) >= 6
@@ -267,6 +303,29 @@ def _codes(text: str) -> Iterator[Span]:
     for match in _MIXED_TOKEN.finditer(text):
         if _digits(match.group()) >= 6 and not _SIZE.fullmatch(match.group()):
             yield Span(match.start(), match.end(), "account")
+
+
+def _plates(text: str) -> Iterator[Span]:
+    """Licence plates: up to three groups of letters and digits after a word that says so."""
+    for label in _PLATE_LABEL.finditer(text):
+        found = _PLATE_PARTS.match(text, label.end())
+        parts = re.split("[ -]", found.group()) if found else []
+        for count in range(len(parts), 0, -1):
+            if _is_plate(parts[:count]):
+                # Groups are one character apart.
+                length = sum(map(len, parts[:count])) + count - 1
+                yield Span(label.end(), label.end() + length, "account")
+                break
+
+
+def _is_plate(parts: Sequence[str]) -> bool:
+    """Short groups of letters and digits, neither words nor a year."""
+    code = "".join(parts)
+    if len(code) not in PLATE_LENGTHS or _digits(code) < 2 or code.isdigit():
+        return False
+    words = [part for part in parts if part.isalpha()]
+    years = any(re.fullmatch(_YEAR, part) for part in parts)
+    return not years and all(len(word) <= 3 and word not in FUNCTION_WORDS for word in words)
 
 
 def _digits(code: str) -> int:

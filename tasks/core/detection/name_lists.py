@@ -97,6 +97,10 @@ class NameLists:
         places: dictionary words that are the name of a place.
         phrases: fixed expressions of two words, with a blank, that are no private person's name.
         other_words: words in use that the dictionary lacks and nobody is called by.
+        chinese_last, chinese_first: family and given names in Latin letters.
+        pinyin: the syllables of Chinese.
+        vietnamese_last: family names.
+        yoruba: names, first and last; yoruba_elements: the beginnings that many of them share.
     """
 
     first: Mapping[str, float] = field(repr=False)
@@ -106,6 +110,12 @@ class NameLists:
     places: AbstractSet[str] = field(default=frozenset(), repr=False)
     phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
     other_words: AbstractSet[str] = field(default=frozenset(), repr=False)
+    chinese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
+    chinese_first: AbstractSet[str] = field(default=frozenset(), repr=False)
+    pinyin: AbstractSet[str] = field(default=frozenset(), repr=False)
+    vietnamese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
+    yoruba: AbstractSet[str] = field(default=frozenset(), repr=False)
+    yoruba_elements: AbstractSet[str] = field(default=frozenset(), repr=False)
 
     def first_odds(self, word: str) -> float:
         """How much more often the word is a first name than anything else."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tasks.core.detection import family_first
 from tasks.core.detection.name_lists import (
     BEFORE_MODAL_NAMES,
     COMPANY,
@@ -38,6 +39,10 @@ FAMILIAR_FIRST_NAME = 0.1
 
 CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.01
 """Odds and percent that make a pair with an everyday word a name if it is the whole query."""
+
+PLACEHOLDERS = frozenset({"doe"})
+FIRST_OF_PLACEHOLDER = 2.0
+"""Surnames of people who are not to be named, and the odds of a first name beside one."""
 
 MOST_COMPANY = 4
 NOT_AROUND = GENERATIONS | STRONG_TITLES
@@ -84,7 +89,9 @@ def _may_hold_name(text: str, lists: NameLists) -> bool:
     keys = [_key(written) for written in _WORD.findall(text)]
     if "," in text or (len(keys) > 1 and _may_follow(keys[0], keys[1], len(keys), lists)):
         return True
-    return any(_may_begin(key, lists) for key in keys[:-1])
+    if any(_may_begin(key, lists) for key in keys[:-1]):
+        return True
+    return len(keys) > 1 and family_first.may_hold(keys, lists)
 
 
 def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
@@ -128,12 +135,34 @@ def _name_end(words: Sequence[Word], start: int, lists: NameLists) -> int:
         return _initialled(words, start, lists)
     if word.link.strip() == ",":
         return _surname_first(words, start, lists)
-    if word.key in lists.first and _may_start(words, start):
+    if _is_placeholder(words, start, lists):
+        return start + 2
+    return max(_family_first(words, start, lists), _in_any_order(words, start, lists))
+
+
+def _family_first(words: Sequence[Word], start: int, lists: NameLists) -> int:
+    length = family_first.family_first_length(words, start, lists)
+    return start + length if length and _may_start(words, start) else start
+
+
+def _in_any_order(words: Sequence[Word], start: int, lists: NameLists) -> int:
+    """First name and surname, a whole query, or a row of names."""
+    if words[start].key in lists.first and _may_start(words, start):
         end = _first_and_last(words, start, lists)
         if end > start:
             return _with_more_surnames(words, end, lists)
     whole = _whole_query(words, start, lists)
     return whole if whole > start else _row_of_names(words, start, lists)
+
+
+def _is_placeholder(words: Sequence[Word], start: int, lists: NameLists) -> bool:
+    """First name and *doe*: somebody whose name is not told, or a fixed expression for nobody.
+
+    Which of the two cannot be seen, and people are called so, too: it is hidden like any name.
+    """
+    given, family = words[start].key, words[start + 1].key
+    first = family in PLACEHOLDERS and lists.first_odds(given) >= FIRST_OF_PLACEHOLDER
+    return first and _linked(words, start, start + 1) and _may_start(words, start)
 
 
 def _may_start(words: Sequence[Word], start: int) -> bool:

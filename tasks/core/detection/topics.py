@@ -71,7 +71,7 @@ def map_topics(topics: tuple[Topic, ...], taxonomy: Taxonomy) -> TopicMap:
     if len(topics) > MOST_TOPICS:
         faults.append(f"{len(topics)} topics, at most {MOST_TOPICS} are possible")
     if faults:
-        raise UsageError("\n".join(faults) + "\nroots look like 'disease.n.01'")
+        raise UsageError(*faults, "roots look like 'disease.n.01'")
     masks = np.zeros(len(taxonomy), dtype=np.uint32)
     for bit, topic in enumerate(topics):
         roots, named = (

@@ -11,6 +11,7 @@ import numpy as np
 
 from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
 from tasks.core.detection.identifiers import KINDS
+from tasks.core.events import KNOWN
 from tasks.core.measures.risk import raw_success, released_success
 from tasks.core.records import (
     ATTRIBUTE,
@@ -40,6 +41,7 @@ def count_release(
         "records": {
             "read": log.rows_read,
             "rejected": len(log.reject_rows),
+            "known": int((log.reject_reasons == KNOWN).sum()),
             "with_attributes": int((table.set_of >= 0).sum()),
             "published": published,
             "withheld": len(table) - published,
@@ -48,7 +50,8 @@ def count_release(
         "users": {
             "read": log.user_count,
             "published": int(np.count_nonzero(np.bincount(table.users[release.published]))),
-            "from_column": log.has_users,
+            "counted": log.counted.unit,
+            "column": log.counted.column,
         },
         "words": {
             "read": int(np.diff(table.forms.item_offsets)[table.form_of].sum()),
@@ -84,14 +87,14 @@ def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, fl
     rows, speaking = max(1, log.rows_read), table.set_of >= 0
     return {
         "published": published / rows,
-        "changed": (published - int(_unchanged(table, release).sum())) / rows,
+        "changed": (published - int(unchanged(table, release).sum())) / rows,
         "withheld": (len(table) - published) / rows,
         "with_attributes": int(speaking.sum()) / rows,
         "with_attributes_published": int((speaking & release.published).sum()) / rows,
     }
 
 
-def _unchanged(table: RecordTable, release: Release) -> Flags:
+def unchanged(table: RecordTable, release: Release) -> Flags:
     """Records that publish all they said, and nothing else."""
     records = np.flatnonzero(release.published)
     first, pair_of = group_by(table.form_of[records], release.class_of[records])

@@ -2,12 +2,14 @@
 
 Linkage: an adversary knows everything of a person's query, text and time, and the algorithm; at
 best they find the class of rows it was published in, and then guess among the people of that
-class. That is an upper bound of nearest-record linkage (Domingo-Ferrer & Torra 2001). In the raw
-log the same adversary finds the rows with that very query.
+class, or pick one of its rows, which is more likely a heavy person's. That is an upper bound of
+nearest-record linkage (Domingo-Ferrer & Torra 2001). In the raw log the same adversary finds the
+rows with that very query.
 
 Intersection: what somebody learns who holds two releases of the same records: whom both rows may
 stand for. That is the price of a new edition while the earlier one was not withdrawn. Releases of
-one edition have no record in common.
+one edition have no record in common, but people return: whoever knows that somebody asked the same
+in several of them can intersect the classes.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from tasks.core.arrays import people_per_label, take_ragged
+from tasks.core.arrays import distinct, group_by, people_per_label, take_ragged
 from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, Release
+from tasks.core.rows.returning import NOT_BEFORE, PublishedRows, company_of, people_of_classes
 
 MOST_PEOPLE: Final = 4_000_000
 """People of classes that are held against each other at a time."""
@@ -50,10 +53,21 @@ def released_success(table: RecordTable, release: Release) -> Floats:
 
 
 def _success(labels: Ints, users: Ints, count: int) -> Floats:
-    """One over the number of people of a record's label; a record without label: 0."""
-    success = 1.0 / np.maximum(people_per_label(labels, users, count), 1)
-    # The last entry is for records without a label, whose number is -1.
-    return np.append(success, 0.0)[labels]
+    """The greater of two chances: to pick the person of a record among the people of its label, and
+    to pick a row of theirs among the label's rows; a record without label: 0."""
+    # The last entries are for records without a label, whose number is -1.
+    people = np.append(people_per_label(labels, users, count), 0)[labels]
+    rows = np.append(np.bincount(labels[labels >= 0], minlength=count), 0)[labels]
+    first, holding_of = group_by(labels, users)
+    own = np.bincount(holding_of, minlength=len(first))[holding_of]
+    chance = np.maximum(1.0 / np.maximum(people, 1), own / np.maximum(rows, 1))
+    return np.where(labels >= 0, chance, 0.0)
+
+
+def least_people(table: RecordTable, release: Release) -> int:
+    """The fewest people behind any published row."""
+    people = people_per_label(release.class_of, table.users, release.class_count)
+    return int(people[people > 0].min(initial=len(table))) if release.published.any() else 0
 
 
 def partial_knowledge(table: RecordTable, release: Release) -> dict[str, float]:
@@ -110,13 +124,36 @@ def diversity(table: RecordTable, clusters: Clusters) -> dict[str, float]:
     if not members.any():
         return {"min_distinct": 0, "median_entropy": 0.0}
     pairs = np.stack([clusters.labels[members], table.set_of[members]], axis=1)
-    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
-    labels = distinct[:, 0]
+    kinds, counts = np.unique(pairs, axis=0, return_counts=True)
+    labels = kinds[:, 0]
     shares = counts / np.bincount(labels, counts)[labels]
     entropy = np.bincount(labels, -shares * np.log2(shares))
     return {
         "min_distinct": int(np.bincount(labels).min()),
         "median_entropy": float(np.median(np.abs(entropy))),
+    }
+
+
+def homogeneous(table: RecordTable, release: Release, sets: Ints) -> dict[str, int]:
+    """Rows of which everybody holds something sensitive, and of these the homogeneous ones.
+
+    Whoever knows that a person stands behind a homogeneous row knows that person's sensitive set.
+
+    Args:
+        sets: what is sensitive of each form, or -1.
+    """
+    records = np.flatnonzero(release.published)
+    classes, own = release.class_of[records], sets[table.form_of[records]]
+    least = np.full(release.class_count, np.iinfo(np.int32).max, dtype=np.int32)
+    greatest = np.full(release.class_count, -1, dtype=np.int32)
+    np.minimum.at(least, classes, own)
+    np.maximum.at(greatest, classes, own)
+    sensitive = least >= 0
+    alike = sensitive & (least == greatest)
+    return {
+        "sensitive_classes": int(sensitive.sum()),
+        "homogeneous_classes": int(alike.sum()),
+        "homogeneous_rows": int(alike[classes].sum()),
     }
 
 
@@ -164,15 +201,42 @@ def intersection_risk(
     if not len(left):
         return IntersectionRisk(0, 0, 0.0, 0.0)
     pairs = np.stack([one.classes[left], other.classes[right]], axis=1)
-    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+    cases, counts = np.unique(pairs, axis=0, return_counts=True)
     people = _common_people(
-        _people_of_classes(one, width), _people_of_classes(other, width), distinct, most_people
+        _people_of_classes(one, width), _people_of_classes(other, width), cases, most_people
     )
     return IntersectionRisk(
         records=len(left),
         least=int(people.min()),
         mean=float(people @ counts / len(left)),
         below_k=float(counts[people < k].sum() / len(left)),
+    )
+
+
+def returning_risk(before: PublishedRows, now: PublishedRows, *, k: int) -> IntersectionRisk:
+    """The same for what people ask again: those whom all classes of one person's query share.
+
+    Args:
+        before: the earlier releases of an edition.
+        now: the release that is added; here the records that are counted are units: a person and
+            a text.
+    """
+    first, _ = group_by(now.units)
+    company = company_of(now.units[first], now.people[first], before)
+    again = np.flatnonzero(company.met_of != NOT_BEFORE)
+    if not len(again):
+        return IntersectionRisk(0, 0, 0.0, 0.0)
+    classes = now.classes[first]
+    cases, case_of = group_by(company.met_of[again], classes[again])
+    who = people_of_classes(now.classes, now.people, distinct(classes[again]))
+    cases = again[cases]
+    both = zip(company.met_of[cases].tolist(), classes[cases].tolist(), strict=True)
+    people = np.array([len(company.met[met] & who[own]) for met, own in both])[case_of]
+    return IntersectionRisk(
+        records=len(again),
+        least=int(people.min()),
+        mean=float(people.mean()),
+        below_k=float((people < k).mean()),
     )
 
 

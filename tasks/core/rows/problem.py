@@ -1,7 +1,8 @@
 """Who could stand with whom: what each query may tell, who asked it and when, and k.
 
-Numbers alone, so a problem can be sent to a worker. Records of one person that say the same at the
-same time are one unit: they always stand together, and count as one person.
+Numbers alone, so a problem can be sent to a worker. Records of one person that say the same are one
+unit: they always stand together, and count as one person. So nobody is in two classes with one
+query, and there are no two whose people could be intersected.
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ class RowProblem:
         free: whether attributes may be told by any of their levels; if not, the groups tell them.
         unit_offsets: form f holds units unit_offsets[f] to unit_offsets[f + 1].
         users, weights: who a unit is of, and how many records it stands for.
-        sets: its attribute set, or -1.
-        time_cells: the span of time of each unit at each precision, or -1, shape (precisions, n).
+        sets: what is sensitive of it, a number for each different set, or -1.
+        time_cells: the span of time that all records of a unit lie in, at each precision, or -1,
+            shape (precisions, n).
         time_bits: what each precision tells.
         k: distinct users that every class holds at least.
-        l: distinct sets that every class with attributes holds at least.
+        l: people with different sets that every class holds at least where all have one.
+        dominance: share of a class's records beyond which one person's are withheld in the end.
     """
 
     levels: ItemLevels
@@ -61,6 +64,7 @@ class RowProblem:
     time_bits: Floats
     k: int
     l: int  # noqa: E741  (the name of the parameter of l-diversity)
+    dominance: float = 1.0
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -113,6 +117,8 @@ def row_problem(
     l: int,  # noqa: E741
     precision: int,
     groups: Groups | None = None,
+    sets: Ints | None = None,
+    dominance: float = 1.0,
 ) -> tuple[RowProblem, Longs]:
     """The problem of a log, and the unit of each record.
 
@@ -120,13 +126,14 @@ def row_problem(
         levels: of the table's forms.
         precision: of the finest time that may be told.
         groups: of forms that may stand together; if not given, all may.
+        sets: what is sensitive of each form, or -1; if not given, its attribute set.
+        dominance: the share of a class's records that one person may have.
     """
-    cells = cut_times(table.times, precision)
-    first, unit_of = group_by(table.form_of, table.users, cells)
+    first, unit_of = group_by(table.form_of, table.users)
     forms = table.form_of[first]
     count = len(table.forms)
     own = groups or Groups(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float64))
-    spans = [_spans(table.times[first], p) for p in range(TIME_NONE + 1, precision + 1)]
+    spans = [_spans(table.times, unit_of, p) for p in range(TIME_NONE + 1, precision + 1)]
     problem = RowProblem(
         levels=levels,
         groups=own.numbers,
@@ -135,19 +142,24 @@ def row_problem(
         unit_offsets=np.searchsorted(forms, np.arange(count + 1)),
         users=table.users[first],
         weights=np.bincount(unit_of),
-        sets=table.set_of[first],
+        sets=(table.set_of_form if sets is None else sets)[forms],
         time_cells=np.array(spans, dtype=np.int64).reshape(len(spans), len(first)),
         time_bits=np.array(TIME_BITS[1 : precision + 1]),
         k=k,
         l=l,
+        dominance=dominance,
     )
     return problem, unit_of
 
 
-def _spans(times: Longs, precision: int) -> Longs:
-    """The span that each time lies in, as a number from 0 on; -1 for no time."""
+def _spans(times: Longs, unit_of: Longs, precision: int) -> Longs:
+    """The span that all times of each unit lie in, as a number from 0 on; -1 for none."""
     cut = cut_times(times, precision)
-    return np.where(cut == NO_TIME, -1, np.searchsorted(distinct(cut), cut))
+    first = np.full(int(unit_of.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    last = np.full(len(first), NO_TIME)
+    np.minimum.at(first, unit_of, cut)
+    np.maximum.at(last, unit_of, cut)
+    return np.where((first < last) | (last == NO_TIME), -1, np.searchsorted(distinct(cut), last))
 
 
 class Groups(NamedTuple):

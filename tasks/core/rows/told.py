@@ -207,7 +207,9 @@ def _agreed_senses(told: Told, levels: ItemLevels, typed: Longs) -> Longs:
 
 def _tells_its_sense(levels: ItemLevels, items: Longs) -> Flags:
     """Whether the concept of each item is one of its levels."""
-    width = int(levels.nodes.max(initial=0)) + 1
+    # A concept that is no level of anybody's may lie above all nodes.
+    own = levels.words + int(levels.item_concepts.max(initial=-1))
+    width = max(own, int(levels.nodes.max(initial=0))) + 1
     owner = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
     senses = items * width + levels.words + levels.item_concepts[items]
     return np.isin(senses, owner * width + levels.nodes)

@@ -8,8 +8,10 @@ redaction or with the writer. Faults name clauses, counts and row numbers, never
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, islice
 from operator import gt
 from typing import Final
@@ -30,6 +32,7 @@ from tasks.core.verification.evidence import (
     in_cells,
     in_classes,
     in_rows,
+    matched_members,
     numbered,
     rows_of_groups,
     shared_by_too_few,
@@ -54,8 +57,14 @@ FINEST_TIMES: Final = {
 }
 """How much of a time may be told, by what is promised."""
 
+ROUNDING_ERROR: Final = 1e-9
+"""Of a share: 1/3 of three rows is one row."""
+
 CLUSTER_FORM: Final = re.compile("|[1-9][0-9]*")
 TRUE: Final = "every concept of a row is true of every record behind it"
+DIVERSE: Final = (
+    "where all people of a {} hold something sensitive, {{l}} hold {{l}} different sensitive sets"
+)
 NO_TIMES: Final = "no row tells a time"
 UNTRUE: Final = "truth is not promised under guarantee paper"
 UNMATCHED: Final = "not proven, because it is not known who stands behind each row"
@@ -66,12 +75,15 @@ class Clause:
     """One thing a release promises, in plain words, and how it is found broken.
 
     Attributes:
-        says: the promise; {k}, {l} and {time} stand for what the release promises of these.
+        says: the promise; {who}, {k}, {l}, {time} and {share} stand for what the release
+            promises of these.
         breach: how the clause is broken, or None if it holds.
         guarantees: the guarantees that include it.
         needs_people: whether it can be judged only with the provenance.
         joint: whether it looks at several rows, or at counts, so that releases which keep it one by
             one are judged by it together as well.
+        asked: whether a promise of those guarantees includes it.
+        needs_counts: whether it is about counts that are not public.
     """
 
     says: str
@@ -79,6 +91,8 @@ class Clause:
     guarantees: tuple[str, ...] = GUARANTEES
     needs_people: bool = False
     joint: bool = False
+    asked: Callable[[Promise], bool] = lambda promise: True
+    needs_counts: bool = False
 
 
 def faults(release: ReadBack, knowledge: Knowledge) -> list[str]:
@@ -89,7 +103,11 @@ def faults(release: ReadBack, knowledge: Knowledge) -> list[str]:
 
 def promised(promise: Promise) -> list[str]:
     """Every clause that `faults` judges for this promise, in plain words and in its order."""
-    return [_sentence(clause, promise) for clause in clauses_of(promise)]
+    return in_words(clauses_of(promise), promise)
+
+
+def in_words(clauses: Sequence[Clause], promise: Promise) -> list[str]:
+    return [_sentence(clause, promise) for clause in clauses]
 
 
 def not_promised(guarantee: str) -> list[str]:
@@ -109,13 +127,17 @@ def broken_clauses(evidence: Evidence, clauses: Sequence[Clause]) -> list[str]:
 def clauses_of(promise: Promise) -> list[Clause]:
     # An unknown guarantee is a fault by itself and must not make the proof any easier.
     known = promise.guarantee in GUARANTEES
-    return [c for c in CLAUSES if promise.guarantee in c.guarantees or not known]
+    return [
+        c for c in CLAUSES if (promise.guarantee in c.guarantees or not known) and c.asked(promise)
+    ]
 
 
 def _sentence(clause: Clause, promise: Promise) -> str:
     finest = _finest_time(promise)
     time = NO_TIMES if finest == "none" else f"no time is finer than the {finest}"
-    return clause.says.format(k=promise.k, l=promise.l, time=time)
+    share = f"{100 * promise.dominance:g} %"
+    who = promise.counted.said(promise.k)
+    return clause.says.format(who=who, k=promise.k, l=promise.l, time=time, share=share)
 
 
 def _breach(clause: Clause, evidence: Evidence) -> str | None:
@@ -137,7 +159,7 @@ def _finest_time(promise: Promise) -> str:
 def _unknown_promise(evidence: Evidence) -> str | None:
     promise = evidence.promise
     known = promise.guarantee in GUARANTEES and promise.time in FINEST_TIMES
-    known = known and promise.k >= 2 and promise.l >= 1
+    known = known and promise.k >= 2 and promise.l >= 1 and 0 < promise.dominance <= 1
     return None if known else "broken by the promise kept in the store"
 
 
@@ -155,7 +177,7 @@ def _miscounted_rows(evidence: Evidence) -> str | None:
     rows, published = len(evidence.rows), evidence.promise.published
     if evidence.people_known and rows == published:
         return None
-    users, sets, mentions, _ = evidence.behind
+    users, _, sets, mentions, _ = evidence.behind
     people = f"{len(users)} people, {len(sets)} attribute sets, {len(mentions)} queries"
     return f"broken by the counts: {rows} rows, {people}, {published} published"
 
@@ -270,14 +292,93 @@ def _mixed_clusters(evidence: Evidence) -> str | None:
     return in_rows(evidence, rows_of_groups(evidence.cluster_of, mixed))
 
 
+def _uniform_rows(evidence: Evidence) -> str | None:
+    return _uniform(evidence, evidence.class_of)
+
+
 def _uniform_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(
-        evidence, evidence.cluster_of, evidence.behind.sets, evidence.promise.l
-    )
+    return _uniform(evidence, evidence.cluster_of)
+
+
+def _uniform(evidence: Evidence, groups: Longs) -> str | None:
+    """Groups of rows that have too few people with different sensitive sets.
+
+    Of a record without any no sensitive concept is true, so rows like its own name none.
+    """
+    sets = evidence.behind.sets
+    found = matched_members(groups, evidence.behind.users, sets)
+    excused = np.bincount(groups[(groups >= 0) & (sets < 0)], minlength=len(found)) > 0
+    return in_rows(evidence, rows_of_groups(groups, (found < evidence.promise.l) & ~excused))
 
 
 def _lonely_rows(evidence: Evidence) -> str | None:
     return shared_by_too_few(evidence, evidence.class_of, evidence.behind.users, evidence.promise.k)
+
+
+def _odd_sizes(evidence: Evidence) -> str | None:
+    sizes = Counter(evidence.rows)
+    odd = (sizes[row] % evidence.promise.k > 0 for row in evidence.classes)
+    return in_classes(evidence, odd)
+
+
+def _narrowed_people(evidence: Evidence) -> str | None:
+    """Whoever knows that somebody asked the same in several rows holds their classes together.
+
+    Rows that read alike are of one class in each release: which release a row is from is known.
+    """
+    classes = evidence.release_of * (len(evidence.classes) + 1) + evidence.class_of + 1
+    units, users = evidence.behind.units, evidence.behind.users
+    asked: dict[int, list[int]] = defaultdict(list)
+    for unit, own in _several(units.astype(np.int64), classes):
+        asked[unit].append(own)
+    people_of = _members(classes, users)
+    shared = {
+        own: len(frozenset.intersection(*map(people_of, own)))
+        for own in set(map(tuple, asked.values()))
+    }
+    few = [unit for unit, own in asked.items() if shared[tuple(own)] < evidence.promise.k]
+    return in_rows(evidence, np.isin(units, few))
+
+
+def _several(units: Longs, classes: Longs) -> Iterable[tuple[int, int]]:
+    """The units that stand in more than one class, with each of these."""
+    width = int(classes.max(initial=0)) + 1
+    asked, told = np.divmod(np.unique(units * width + classes), width)
+    several = (np.bincount(asked) > 1)[asked]
+    return zip(asked[several].tolist(), told[several].tolist(), strict=True)
+
+
+def _members(groups: Longs, members: Ints) -> Callable[[int], frozenset[int]]:
+    """Gives the distinct members of a group."""
+    order = np.argsort(groups, kind="stable")
+    bounds = np.searchsorted(groups[order], np.arange(int(groups.max(initial=-1)) + 2))
+
+    @cache
+    def of(group: int) -> frozenset[int]:
+        return frozenset(members[order[bounds[group] : bounds[group + 1]]].tolist())
+
+    return of
+
+
+def _dominated_rows(evidence: Evidence) -> str | None:
+    return _dominated(evidence, evidence.class_of)
+
+
+def _dominated_clusters(evidence: Evidence) -> str | None:
+    return _dominated(evidence, evidence.cluster_of)
+
+
+def _dominated(evidence: Evidence, groups: Longs) -> str | None:
+    """Groups of rows of which one person has more than was promised."""
+    heaviest: dict[int, int] = {}
+    for (group, _), rows in Counter(
+        zip(groups.tolist(), evidence.behind.users.tolist(), strict=True)
+    ).items():
+        heaviest[group] = max(rows, heaviest.get(group, 0))
+    sizes = Counter(groups.tolist())
+    most = evidence.promise.dominance + ROUNDING_ERROR
+    dominated = {group for group, rows in heaviest.items() if rows > most * sizes[group]}
+    return in_rows(evidence, np.isin(groups, sorted(dominated - {-1})))
 
 
 def _rare_words(evidence: Evidence) -> str | None:
@@ -304,8 +405,18 @@ CLAUSES: Final = (
     ),
     Clause("the columns are query, concepts, time, cluster: no user key", _other_columns),
     Clause("every row has four fields", _other_widths),
-    Clause("every row stands for one record of one person", _miscounted_rows, joint=True),
-    Clause("every record read was published, withheld or rejected", _lost_records, joint=True),
+    Clause(
+        "every row stands for one record of one person",
+        _miscounted_rows,
+        joint=True,
+        needs_counts=True,
+    ),
+    Clause(
+        "every record read was published, withheld or rejected",
+        _lost_records,
+        joint=True,
+        needs_counts=True,
+    ),
     Clause("rows are ordered by what they publish", _unsorted),
     Clause("every row says something", _empty_queries),
     Clause("times are months, days or hours, never full timestamps", _odd_times),
@@ -317,17 +428,53 @@ CLAUSES: Final = (
     Clause("no row consists of filler words alone", _fillers_alone, K_ANONYMOUS),
     Clause("{time}", _fine_times),
     Clause("no query holds a direct identifier", _identifiers),
-    Clause("every cluster stands for at least {k} people", _small_clusters, GUARANTEES, True, True),
+    Clause("every cluster stands for at least {who}", _small_clusters, GUARANTEES, True, True),
     Clause(
         "all rows of a cluster publish the same concepts", _mixed_clusters, K_ANONYMOUS, joint=True
     ),
     Clause(
-        "every cluster hides at least {l} original sets", _uniform_clusters, K_ANONYMOUS, True, True
+        DIVERSE.format("row"), _uniform_rows, ("strict",), True, True, lambda promise: promise.l > 1
     ),
     Clause(
-        "every whole row is shared by at least {k} people", _lonely_rows, ("strict",), True, True
+        DIVERSE.format("cluster"),
+        _uniform_clusters,
+        ("terms",),
+        True,
+        True,
+        lambda promise: promise.l > 1,
     ),
-    Clause("every word is used by at least {k} people", _rare_words, ("terms",), True, True),
+    Clause("every whole row is shared by at least {who}", _lonely_rows, ("strict",), True, True),
+    Clause(
+        "all rows of one person's query have at least {who} in common",
+        _narrowed_people,
+        ("strict",),
+        True,
+        True,
+    ),
+    Clause(
+        "no person has more than {share} of the rows that read alike",
+        _dominated_rows,
+        ("strict",),
+        True,
+        True,
+        lambda promise: promise.dominance < 1,
+    ),
+    Clause(
+        "no person has more than {share} of the rows of a cluster",
+        _dominated_clusters,
+        ("terms",),
+        True,
+        True,
+        lambda promise: promise.dominance < 1,
+    ),
+    Clause(
+        "as many rows read alike as a multiple of {k}",
+        _odd_sizes,
+        ("strict",),
+        joint=True,
+        asked=lambda promise: promise.rounding,
+    ),
+    Clause("every word is used by at least {who}", _rare_words, ("terms",), True, True),
     Clause(TRUE, _untrue_concepts, K_ANONYMOUS, True),
 )
 """All that is promised, in the order in which it is judged and reported."""

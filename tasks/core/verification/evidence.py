@@ -14,7 +14,10 @@ from itertools import accumulate, chain, count
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from tasks.core.counted import PEOPLE, Counted
 from tasks.core.records import AttributeSets, Flags, Ints, Longs, freeze
 from tasks.core.taxonomy import Taxonomy
 
@@ -26,7 +29,12 @@ EXAMPLES: Final = 3
 
 @dataclass(frozen=True)
 class Promise:
-    """What a release promises, and what became of the records that were read for it."""
+    """What a release promises, and what became of the records that were read for it.
+
+    Attributes:
+        dominance: the greatest share that one person has of rows that belong together; 1: any.
+        rounding: whether as many rows read alike as a multiple of k.
+    """
 
     guarantee: str
     k: int
@@ -36,6 +44,9 @@ class Promise:
     rejected: int
     withheld: int
     published: int
+    dominance: float = 1.0
+    rounding: bool = False
+    counted: Counted = PEOPLE
 
 
 class Behind(NamedTuple):
@@ -43,12 +54,14 @@ class Behind(NamedTuple):
 
     Attributes:
         users: the person behind each row, shape (n,).
-        sets: an opaque number of each row's original attribute set, or -1, shape (n,).
+        units: an opaque number of that person and the text they asked, shape (n,).
+        sets: an opaque number of each row's original sensitive set, or -1, shape (n,).
         mentions: which of the sets below each row's record mentions, shape (n,).
         mentioned: sets of concepts; all that a query mentions, each once.
     """
 
     users: Ints
+    units: Ints
     sets: Ints
     mentions: Ints
     mentioned: AttributeSets
@@ -144,8 +157,14 @@ class Evidence:
     @property
     def people_known(self) -> bool:
         """Whether each row has exactly one entry in the provenance."""
-        users, sets, mentions, _ = self.behind
-        return len(self.rows) == len(users) == len(sets) == len(mentions)
+        users, units, sets, mentions, _ = self.behind
+        lengths = {len(users), len(units), len(sets), len(mentions)}
+        return lengths == {len(self.rows)}
+
+    @property
+    def release_of(self) -> Longs:
+        """Release of each row, from 0, shape of `rows`."""
+        return np.searchsorted(self.starts, np.arange(len(self.rows)), side="right") - 1
 
     @property
     def readable(self) -> Flags:
@@ -170,6 +189,7 @@ def _all_behind(parts: Sequence[Behind]) -> Behind:
     sizes = np.concatenate([part.mentioned.sizes for part in parts])
     return Behind(
         users=np.concatenate([part.users for part in parts]),
+        units=np.concatenate([part.units for part in parts]),
         sets=np.concatenate([part.sets for part in parts]),
         mentions=np.concatenate(
             [part.mentions + first for part, first in zip(parts, firsts, strict=True)]
@@ -203,6 +223,30 @@ def distinct_members(groups: Longs, members: Ints | Longs) -> Longs:
     width = int(members.max(initial=0)) + 1
     pairs = np.unique(groups[counted] * width + members[counted])
     return np.bincount(pairs // width, minlength=int(groups.max(initial=-1)) + 1)
+
+
+def matched_members(groups: Longs, users: Ints, sets: Ints) -> Longs:
+    """How many people of each group 0, 1, … can be matched with different sets of theirs.
+
+    All groups at once: a person, and a set, is another one in every group.
+    """
+    counted = (groups >= 0) & (sets >= 0)
+    (people, person), (kinds, kind) = (
+        np.unique(
+            np.stack([groups[counted], members[counted].astype(np.int64)], axis=1),
+            axis=0,
+            return_inverse=True,
+        )
+        for members in (users, sets)
+    )
+    count = int(groups.max(initial=-1)) + 1
+    if not len(people):
+        return np.zeros(count, dtype=np.int64)
+    entries = np.ones(len(person), dtype=np.int64), (person.ravel(), kind.ravel())
+    holds = sparse.csr_matrix(entries, shape=(len(people), len(kinds)))
+    # For each person a set, or -1.
+    matched = maximum_bipartite_matching(holds, perm_type="column")
+    return np.bincount(people[matched >= 0, 0], minlength=count)
 
 
 def rows_of_groups(groups: Longs, chosen: Flags) -> Flags:

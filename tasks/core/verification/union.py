@@ -25,7 +25,7 @@ def union_faults(releases: Sequence[ReadBack], promise: Promise, knowledge: Know
             promises less is judged by this all the same.
     """
     clauses = clauses_of(promise)
-    found = []
+    found = _counts_differ(releases)
     for number, release in enumerate(releases, start=1):
         alone = Evidence.of([release], _as_edition(release.promise, promise), knowledge)
         found += [f"release {number}: {fault}" for fault in broken_clauses(alone, clauses)]
@@ -52,5 +52,22 @@ def union_promise(promises: Sequence[Promise]) -> Promise:
 def _as_edition(promise: Promise, edition: Promise) -> Promise:
     """The counts of a release with the guarantee of the edition."""
     return replace(
-        promise, guarantee=edition.guarantee, k=edition.k, l=edition.l, time=edition.time
+        edition,
+        read=promise.read,
+        rejected=promise.rejected,
+        withheld=promise.withheld,
+        published=promise.published,
     )
+
+
+def _counts_differ(releases: Sequence[ReadBack]) -> list[str]:
+    """Ids of two columns are not compared: one person may have one in each."""
+    counts = [release.promise.counted for release in releases]
+    first = next((counted for counted in counts if counted.column), counts[0])
+    other = next((counted for counted in counts if not counted.is_same_as(first)), None)
+    if other is None:
+        return []
+    return [
+        f"all releases: k counts the same in each: broken, {first.said('some')} in one and "
+        f"{other.said('some')} in another"
+    ]

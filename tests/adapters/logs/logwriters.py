@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.adapters.logs.reader import read_logs
+from tasks.core.log_options import LogOptions
 from tasks.core.records import NO_TIME, QueryLog
 from tasks.errors import LogveilError
 
@@ -91,13 +92,13 @@ def read_content(
     """Write content to a file and read it."""
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_logs([path], **options)
+    return read_logs([path], LogOptions(**options))
 
 
 def outcome(path: Path, **options: Any) -> QueryLog | LogveilError:
     """The log, or the error that came instead of it."""
     try:
-        return read_logs([path], **options)
+        return read_logs([path], LogOptions(**options))
     except LogveilError as error:
         return error
 

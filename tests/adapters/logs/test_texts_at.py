@@ -19,18 +19,20 @@ QUERIES = [f"query {number}" for number in range(COUNT)]
 def tabs() -> bytes:
     """Blank lines move rows away from their place."""
     blank = {0: "\r\n"}
-    rows = (f"{blank.get(row % 7, '')}{row % 50}\t{query}\r\n" for row, query in enumerate(QUERIES))
+    rows = (
+        f"{blank.get(row % 7, '')}{1 + row % 50}\t{query}\r\n" for row, query in enumerate(QUERIES)
+    )
     return ("\ufeffuser\tquery\n" + "".join(rows) + "\n\n").encode()
 
 
 def commas() -> bytes:
     """Every query stands on two lines."""
-    rows = (f'{row % 50},"{query.replace(" ", chr(10))}"' for row, query in enumerate(QUERIES))
+    rows = (f'{row % 50 + 1},"{query.replace(" ", chr(10))}"' for row, query in enumerate(QUERIES))
     return ("user,query\n" + "\n".join(rows)).encode()
 
 
 def json_lines() -> bytes:
-    rows = (json.dumps({"user": row % 50, "query": query}) for row, query in enumerate(QUERIES))
+    rows = (json.dumps({"user": row % 50 + 1, "query": query}) for row, query in enumerate(QUERIES))
     return "\n\n".join(rows).encode()
 
 
@@ -53,9 +55,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Bytes that are read as text."""
     seen: list[int] = []
 
-    def decode(content: bytes) -> str:
+    def decode(content: bytes, stream: files.LogStream) -> list[str]:
         seen.append(len(content))
-        return content.decode("utf-8", "surrogateescape")
+        return content.decode("utf-8", "surrogateescape").split("\n")
 
     monkeypatch.setattr(files, "_decoded", decode)
     return seen
@@ -67,9 +69,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_texts_are_those_that_were_read(log: Path, records: np.ndarray, decoded: list[int]) -> None:
     whole = read_logs([log])
     assert len(whole.texts) == COUNT
-    found = texts_at(
-        str(log), whole.rows[records].tolist(), format="auto", columns={}, chunk_bytes=FEW_BYTES
-    )
+    found = texts_at(str(log), whole.rows[records].tolist(), chunk_bytes=FEW_BYTES)
     assert found == whole.texts[records].tolist()
 
 
@@ -80,10 +80,10 @@ def test_what_is_before_is_passed_over(log: Path, decoded: list[int]) -> None:
     parts = {}
     for first in (1, rows[0]):
         decoded.clear()
-        with files.open_log(str(log), first, FEW_BYTES) as stream:
+        with files.open_log(str(log), "auto", first, FEW_BYTES) as stream:
             assert sum(1 for _ in files.numbered_lines(stream, stream.first_line)) >= 5
         parts[first] = sum(decoded)
     assert parts[rows[0]] < parts[1] / 2
     decoded.clear()
-    texts_at(str(log), rows, format="auto", columns={}, chunk_bytes=FEW_BYTES)
+    texts_at(str(log), rows, chunk_bytes=FEW_BYTES)
     assert (sum(decoded) < parts[1]) == log.name.startswith("log.tsv")

@@ -122,6 +122,5 @@ def rejecting(*reasons: str) -> QueryLog:
         reject_sources=np.zeros(len(reasons), dtype=np.int32),
         reject_rows=np.arange(1, len(reasons) + 1),
         reject_reasons=np.array(reasons, dtype=object),
-        has_users=True,
         has_times=True,
     )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.measures.counts import count_release
-from tasks.core.measures.risk import diversity, linkage_risk, partial_knowledge
+from tasks.core.measures.risk import diversity, least_people, linkage_risk, partial_knowledge
 from tasks.core.records import Clusters, QueryLog, RecordTable
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
@@ -28,6 +28,11 @@ def unclustered(table: RecordTable) -> Clusters:
     )
 
 
+def chance(users: list[int], user: int) -> float:
+    """To pick somebody among the people, or one of their rows among the rows."""
+    return max(1 / len(set(users)), users.count(user) / len(users))
+
+
 @given(tables(), st.integers(1, 3))
 def test_linkage_and_partial_knowledge_equal_counting(
     log: tuple[Taxonomy, RecordTable], length: int
@@ -38,18 +43,21 @@ def test_linkage_and_partial_knowledge_equal_counting(
     release = publish_each(
         table, unclustered(table), form_by_form(lambda form, label: (terms[form], none))
     )
-    rows: dict[int, set[int]] = defaultdict(set)
-    raw: dict[int, set[int]] = defaultdict(set)
+    rows: dict[int, list[int]] = defaultdict(list)
+    raw: dict[int, list[int]] = defaultdict(list)
     knowing: list[dict[tuple[int, ...], set[int]]] = [defaultdict(set), defaultdict(set)]
     for record, user in enumerate(table.users.tolist()):
-        rows[int(release.class_of[record])].add(user)
-        raw[int(table.form_of[record])].add(user)
+        rows[int(release.class_of[record])].append(user)
+        raw[int(table.form_of[record])].append(user)
         for size in (1, 2):
             for known in combinations(terms[int(table.form_of[record])], size):
                 knowing[size - 1][known].add(user)
     risk = linkage_risk(table, release)
-    assert risk["released_worst"] == max(1 / len(users) for users in rows.values())
-    chances = [1 / len(raw[form]) for form in table.form_of.tolist()]
+    assert risk["released_worst"] == max(
+        chance(users, user) for users in rows.values() for user in users
+    )
+    assert least_people(table, release) == min(len(set(users)) for users in rows.values())
+    chances = [chance(users, user) for users in raw.values() for user in users]
     assert risk["raw_expected"] == pytest.approx(sum(chances) / len(chances))
     found = partial_knowledge(table, release)
     for name, people in zip(("one_term", "two_terms"), knowing, strict=True):
@@ -99,7 +107,6 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
         reject_sources=np.zeros(1, dtype=np.int32),
         reject_rows=np.ones(1, dtype=np.int64),
         reject_reasons=np.array(["blank line"], dtype=object),
-        has_users=True,
         has_times=True,
     )
     counts = count_release(log, table, unclustered(table), release)

@@ -19,19 +19,18 @@ PRECISIONS = st.sampled_from([TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR])
 
 
 @given(hard_logs(), PRECISIONS)
-def test_a_unit_is_what_one_person_says_in_one_span(log: Log, precision: int) -> None:
+def test_a_unit_is_what_one_person_says(log: Log, precision: int) -> None:
     taxonomy, table = log
     levels = item_levels(table, taxonomy)
     problem, unit_of = row_problem(table, levels, k=2, l=1, precision=precision)
-    cut = cut_times(table.times, precision).tolist()
-    keys = list(zip(table.form_of.tolist(), table.users.tolist(), cut, strict=True))
+    keys = list(zip(table.form_of.tolist(), table.users.tolist(), strict=True))
     units = sorted(set(keys))
     assert [units[unit] for unit in unit_of.tolist()] == keys
     assert len(problem) == len(units)
-    assert problem.forms.tolist() == [form for form, _, _ in units]
-    assert problem.users.tolist() == [user for _, user, _ in units]
+    assert problem.forms.tolist() == [form for form, _ in units]
+    assert problem.users.tolist() == [user for _, user in units]
     assert problem.weights.tolist() == [keys.count(unit) for unit in units]
-    assert problem.sets.tolist() == [int(table.set_of_form[form]) for form, _, _ in units]
+    assert problem.sets.tolist() == [int(table.set_of_form[form]) for form, _ in units]
     assert problem.free
 
 
@@ -47,9 +46,12 @@ def test_spans_of_a_precision_have_the_same_number_if_they_are_the_same(
     assert problem.time_cells.shape == (precision, len(problem))
     for own, cells in enumerate(problem.time_cells, TIME_NONE + 1):
         cut = cut_times(table.times, own)
-        spans = set(zip(cut.tolist(), cells[unit_of].tolist(), strict=True))
+        held = [set(cut[unit_of == unit].tolist()) for unit in range(len(problem))]
+        one = [len(times) == 1 and NO_TIME not in times for times in held]
+        assert [span >= 0 for span in cells.tolist()] == one
+        told = zip(held, cells.tolist(), strict=True)
+        spans = {(*times, span) for times, span in told if span >= 0}
         assert len({span for _, span in spans}) == len({time for time, _ in spans}) == len(spans)
-        assert all((time == NO_TIME) == (span == -1) for time, span in spans)
 
 
 @given(hard_logs(least=1), st.integers(1, 4), st.data())
@@ -131,11 +133,12 @@ def test_a_group_with_nothing_in_common_tells_words_like_everybody(taxonomy: Tax
     assert mixed.numbers.tolist() == [0, 0, 0, 0]
 
 
-def test_hours_of_one_day_are_units_of_their_own_if_hours_may_be_told(taxonomy: Taxonomy) -> None:
+def test_what_one_person_asks_again_is_one_unit_in_the_span_that_holds_all(
+    taxonomy: Taxonomy,
+) -> None:
     table = table_of(taxonomy, [(0, [2], [], hour * HOUR) for hour in (1, 1, 2, 30)])
     levels = item_levels(table, taxonomy)
-    weights = {
-        precision: row_problem(table, levels, k=2, l=1, precision=precision)[0].weights.tolist()
-        for precision in range(TIME_HOUR + 1)
-    }
-    assert weights == {0: [4], 1: [4], 2: [3, 1], 3: [2, 1, 1]}
+    problem, unit_of = row_problem(table, levels, k=2, l=1, precision=TIME_HOUR)
+    assert (problem.weights.tolist(), unit_of.tolist()) == ([4], [0, 0, 0, 0])
+    month, day, hour = problem.time_cells[:, 0].tolist()
+    assert (month, day, hour) == (0, -1, -1)

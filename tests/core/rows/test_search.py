@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +13,12 @@ from tasks.core.arrays import numbered_by_first
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.information import information_kept
 from tasks.core.records import TIME_MONTH, TIME_NONE, RecordTable, Release
+from tasks.core.redaction.class_sizes import surplus_rows
 from tasks.core.rows.candidates import candidates_of
 from tasks.core.rows.levels import item_levels
+from tasks.core.rows.prices import price_rows
 from tasks.core.rows.problem import RowProblem, row_problem
-from tasks.core.rows.search import NOWHERE, RowSearch, choose_rows
+from tasks.core.rows.search import LIKELY, NOWHERE, RowSearch, choose_rows
 from tasks.core.rows.told import release_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.evaluation.baselines.greedy_rows import greedy_rows
@@ -97,12 +101,12 @@ def test_no_step_tells_less_than_before(log: Log, k: int, l: int) -> None:  # no
     problem = problem_of(log, k, l)
     candidates = candidates_of(problem)
     search = Watched(problem, candidates)
-    search.start()
+    search.start(price_rows(problem, candidates).paid > LIKELY)
     started = search.total
     search.improve(12)
     assert search.total >= started - ROUNDING
     improved = search.total
-    search.shake(5)
+    search.shake()
     assert search.total >= improved - ROUNDING
     bounds = candidates.offsets
     for unit, row in enumerate(search.row_of):
@@ -111,6 +115,68 @@ def test_no_step_tells_less_than_before(log: Log, k: int, l: int) -> None:  # no
             own = slice(bounds[row], bounds[row + 1])
             told = float(candidates.bits[own][candidates.units[own] == unit][0])
         assert search.bits[unit] == told
+
+
+@settings(max_examples=60)
+@given(LOGS, PEOPLE, st.integers(1, 2), st.sampled_from([0.5, 0.34, 0.8]), st.data())
+def test_relief_withholds_less_and_keeps_k_people(
+    log: Log,
+    k: int,
+    l: int,  # noqa: E741
+    dominance: float,
+    data: st.DataObject,
+) -> None:
+    problem = problem_of(log, k, l)
+    weights = data.draw(
+        st.lists(st.integers(1, 9), min_size=len(problem), max_size=len(problem)), "weights"
+    )
+    problem = replace(problem, weights=np.array(weights, dtype=np.int64), dominance=dominance)
+    candidates = candidates_of(problem)
+    search = RowSearch(problem, candidates)
+    search.start(price_rows(problem, candidates).paid > LIKELY)
+    search.improve(12)
+    before = left_of(search, problem)
+    search.relieve()
+    assert left_of(search, problem) >= before - ROUNDING
+    rows = np.array(search.row_of)
+    for row in sorted(set(rows.tolist()) - {NOWHERE}):
+        assert len(set(problem.users[rows == row].tolist())) >= k
+
+
+def left_of(search: RowSearch, problem: RowProblem) -> float:
+    """What is told of records that are not the surplus of the heaviest person of their row."""
+    told, rows = 0.0, np.array(search.row_of)
+    bits = np.array(search.bits)
+    for row in sorted(set(rows.tolist()) - {NOWHERE}):
+        own = rows == row
+        held = np.bincount(problem.users[own], problem.weights[own])
+        heaviest = own & (problem.users == held.argmax())
+        others = held.sum() - held.max()
+        surplus = max(0.0, held.max() - others * problem.dominance / (1 - problem.dominance))
+        told += float(bits[own] @ problem.weights[own])
+        told -= surplus * float(bits[heaviest] @ problem.weights[heaviest]) / held.max()
+    return told
+
+
+def test_others_make_room_for_whoever_has_most_of_a_row() -> None:
+    """One person asked eleven times; two of five who asked in one month could stand with them."""
+    taxonomy = small_tree()
+    month = 31 * 24 * 3600
+    rows: list[tuple[int, list[int], list[str], int]] = []
+    rows += [(0, [], ["best"], place * month) for place in range(11)]
+    rows += [(user, [], ["best"], user * month) for user in (1, 2, 3)]
+    rows += [(user, [], ["best"], 40 * month) for user in range(4, 10)]
+    table = table_of(taxonomy, rows)
+    levels = item_levels(table, taxonomy, fillers=True)
+    withheld = {}
+    for dominance in (1.0, 0.5):
+        problem, unit_of = row_problem(
+            table, levels, k=4, l=1, precision=TIME_MONTH, dominance=dominance
+        )
+        classes = choose_rows(problem, candidates_of(problem))[unit_of]
+        surplus = surplus_rows(classes.astype(np.int32), table.users, most=0.5, multiple=1)
+        withheld[dominance] = int(surplus.sum() + (classes == NOWHERE).sum())
+    assert withheld[1.0] > withheld[0.5]
 
 
 @settings(max_examples=30)

@@ -1,0 +1,159 @@
+"""What the operator's file deploys, and what a run may ask for beside it.
+
+The file, and not what Prefect's database holds of it, is what binds a run: whoever may talk to the
+server may edit the database. A run has what its deployment has in the file, but that it may ask for
+
+    k, l, guarantee   as much or more
+    logs              files and folders in those that the deployment names
+    out               a folder in the one that the deployment names
+
+and these two only of a deployment without an inbox, whose files and editions are the folder's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.errors import UsageError
+from tasks.settings import CHOICES, Settings
+
+if TYPE_CHECKING:
+    from prefect import Flow
+
+STRONGEST_FIRST: Final = CHOICES["guarantee"]
+_SETTINGS: Final = TypeAdapter(Settings)
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """One deployment of a file."""
+
+    file: Path
+    name: str
+    entrypoint: str
+    parameters: dict[str, Any]
+
+    def flow(self) -> Flow[..., Any]:
+        # Takes seconds, and who starts the services needs none.
+        from prefect.flows import load_flow_from_entrypoint
+
+        return load_flow_from_entrypoint(self.entrypoint, use_placeholder_flow=False)
+
+    def parameters_for(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What a run gets that asks for these parameters.
+
+        Raises:
+            UsageError: it asks for something that it may not have; all of it is in the message.
+        """
+        known = inspect.signature(self.flow().fn).parameters
+        fixed = {**{name: each.default for name, each in known.items()}, **self.parameters}
+        faults = [
+            f"{name} must be as in the file, not {value!r}"
+            for name, value in asked.items()
+            if name != "settings" and (name not in fixed or fixed[name] != value)
+        ]
+        given = self.parameters.get("settings") or {}
+        own = settings_of(given)
+        wanted = settings_of({**given, **_mapping(asked.get("settings") or {})})
+        faults += faults_of(wanted, own, has_inbox="inbox" in fixed)
+        if faults:
+            limits = f"deployment {self.name} of {self.file} decides"
+            raise UsageError(f"refused: {faults[0]}", *faults[1:], limits)
+        return {**self.parameters, "settings": wanted}
+
+
+def settings_of(told: Mapping[str, Any]) -> Settings:
+    """The settings that somebody wrote down.
+
+    Raises:
+        UsageError: they cannot be used.
+    """
+    unknown = sorted(set(told) - {each.name for each in fields(Settings)})
+    if unknown:
+        raise UsageError(f"no such setting: {', '.join(unknown)}")
+    try:
+        return _SETTINGS.validate_python(dict(told))
+    except ValidationError as fault:
+        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors()]
+        raise UsageError(*faults) from None
+
+
+def faults_of(wanted: Settings, own: Settings, *, has_inbox: bool) -> list[str]:
+    """What is wanted beyond a deployment's own settings."""
+    free = {"k", "l", "guarantee"} if has_inbox else {"k", "l", "guarantee", "logs", "out"}
+    changed = [
+        f"{each.name} must be {getattr(own, each.name)!r}, not {getattr(wanted, each.name)!r}"
+        for each in fields(Settings)
+        if each.name not in free and getattr(wanted, each.name) != getattr(own, each.name)
+    ]
+    return [*_weaker(wanted, own), *([] if has_inbox else _elsewhere(wanted, own)), *changed]
+
+
+def _weaker(wanted: Settings, own: Settings) -> list[str]:
+    faults = [
+        f"{name} must be at least {least}, not {asked}"
+        for name, asked, least in (("k", wanted.k, own.k), ("l", wanted.l, own.l))
+        if asked < least
+    ]
+    if STRONGEST_FIRST.index(wanted.guarantee) > STRONGEST_FIRST.index(own.guarantee):
+        faults.append(f"guarantee must be {own.guarantee} or stronger, not {wanted.guarantee}")
+    return faults
+
+
+def _elsewhere(wanted: Settings, own: Settings) -> list[str]:
+    faults = [
+        f"logs must lie in {', '.join(own.logs)}, not {log}"
+        for log in wanted.logs
+        if not any(_is_log_in(log, place) for place in own.logs)
+    ]
+    if not Path(wanted.out).resolve().is_relative_to(Path(own.out).resolve()):
+        faults.append(f"out must lie in {own.out}, not {wanted.out}")
+    return faults
+
+
+def _is_log_in(log: str, place: str) -> bool:
+    """Whether a log is what a deployment names, or a file or folder that lies in there.
+
+    Whatever else stands for files (a pattern, an address) may stand for others once it is read.
+    """
+    if log == place:
+        return True
+    try:
+        return Path(log).resolve(strict=True).is_relative_to(Path(place).resolve())
+    except OSError:
+        return False
+
+
+def read_deployments(file: Path) -> dict[str, Deployed]:
+    """The deployments of a file by name.
+
+    Raises:
+        UsageError: it lists none, or one that cannot be run.
+    """
+    try:
+        told = yaml.safe_load(file.read_text(encoding="utf-8"))
+        listed = [
+            Deployed(file, each["name"], each["entrypoint"], _mapping(each.get("parameters") or {}))
+            for each in told["deployments"]
+        ]
+    except OSError as fault:
+        raise UsageError(f"LOGVEIL_DEPLOYMENTS: {file}: {fault.strerror}") from None
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"LOGVEIL_DEPLOYMENTS: {file} lists no deployments") from None
+    by_name = {each.name: each for each in listed}
+    if len(by_name) < len(listed):
+        raise UsageError(f"LOGVEIL_DEPLOYMENTS: {file}: give every deployment a name of its own")
+    return by_name
+
+
+def _mapping(told: Any) -> dict[str, Any]:
+    if not isinstance(told, dict):
+        raise UsageError("parameters and settings must be names with values")
+    return told

@@ -1,0 +1,86 @@
+"""`python -m deployments.server`: Prefect's server, for the pages and programs of this machine.
+
+Prefect asks for the credential, but answers any Host and lets pages of any origin try. A page from
+elsewhere that a browser of this machine shows would reach it on loopback: by its own name (then
+Origin says so) or under a name that it has bent to 127.0.0.1 (then Host does). Both are refused
+before Prefect sees them, with or without a credential.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Sequence
+from typing import Final
+
+import uvicorn
+from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from deployments.config import HOST, HOSTS, Config, read_config
+
+CLOSED: Final = ("/docs", "/redoc", "/openapi.json")
+"""Prefect's pages about its API: open to all, and run a stranger's script beside the page that
+keeps the credential. With it, /api/docs says the same."""
+LEAST_LOG_LEVEL: Final = logging.INFO
+"""Below it uvicorn tells what comes over a websocket, and the credential does."""
+
+
+class OwnPagesOnly:
+    """Refuses what a page of another origin sends, and closes pages."""
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._app
+        if scope["type"] in ("http", "websocket"):
+            if not set(Headers(scope=scope).getlist("origin")) <= set(self._origins):
+                answer = PlainTextResponse("this page may not ask here", status_code=403)
+            elif any(scope["path"] == page or _is_below(scope, page) for page in CLOSED):
+                answer = PlainTextResponse("not here", status_code=404)
+        await answer(scope, receive, send)
+
+
+def _is_below(scope: Scope, page: str) -> bool:
+    return bool(scope["path"].startswith(f"{page}/"))
+
+
+def guarded(app: ASGIApp, config: Config) -> ASGIApp:
+    """The same for requests to loopback, and from its own pages or no page at all."""
+    return TrustedHostMiddleware(OwnPagesOnly(app, config.origins), HOSTS, www_redirect=False)
+
+
+def listen(port: int) -> socket.socket:
+    """Take the port at once: whoever had it while Prefect is imported would be told the
+    credential by the worker."""
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind((HOST, port))
+    return listening
+
+
+def main() -> None:
+    config = read_config()
+    listening = listen(int(config.settings["LOGVEIL_PORT"]))
+    # It takes seconds.
+    from prefect.server.api.server import create_app
+    from prefect.settings import get_current_settings
+
+    told = get_current_settings().server
+    level = max(LEAST_LOG_LEVEL, logging.getLevelNamesMapping()[told.logging_level])
+    serving = uvicorn.Config(
+        guarded(create_app(final=True), config),
+        log_level=level,
+        timeout_keep_alive=told.api.keepalive_timeout,
+        ws_ping_interval=told.api.websocket_ping_interval,
+        ws_ping_timeout=told.api.websocket_ping_timeout,
+    )
+    uvicorn.Server(serving).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

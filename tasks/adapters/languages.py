@@ -1,0 +1,66 @@
+"""Lists of how common words are in many languages, by which queries are judged.
+
+They are those of the package `wordfreq`. This is the place for another language that is understood:
+it takes a WordNet in that language (`adapters/wordnet.py` reads Princeton's files), a name in
+`core.choices.Language`, and its list in place of the English one here.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgpack
+import numpy as np
+
+from tasks.adapters.public_data import package_folder
+from tasks.adapters.word_frequencies import word_list
+from tasks.core.languages import Languages, languages_of, script_of, words_of
+from tasks.core.records import Strings
+
+MOST_QUERIES: Final = 10_000
+"""So many, taken evenly from a log, tell its languages to half a percent."""
+OTHERS: Final[Mapping[str, str]] = {
+    **{"ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "es": "Spanish"},
+    **{"fi": "Finnish", "fil": "Filipino", "fr": "French", "hu": "Hungarian", "id": "Indonesian"},
+    **{"is": "Icelandic", "it": "Italian", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay"},
+    **{"nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian"},
+    **{"sh": "Serbo-Croatian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish"},
+    **{"tr": "Turkish", "vi": "Vietnamese"},
+}
+"""Languages in Latin script that have a list, by its name; others are told by their script."""
+_SCALE: Final = 9.0
+"""The lists count by hundredths of a decade below certainty, we by uses in a thousand million."""
+
+
+def measure_languages(texts: Strings) -> Languages:
+    """What languages queries are in, by a sample of them."""
+    chosen = texts[:: max(1, -(-len(texts) // MOST_QUERIES))].tolist()
+    queries = [words for words in map(words_of, chosen) if words]
+    place: dict[str, int] = {}
+    words = np.array(
+        [place.setdefault(word, len(place)) for query in queries for word in query], dtype=np.int32
+    )
+    offsets = np.cumsum([0, *map(len, queries)], dtype=np.int64)
+    uses = np.zeros((len(place), 1 + len(OTHERS)))
+    for column, file in enumerate([word_list(), *map(_other_list, OTHERS)] if place else []):
+        for word, frequency in _listed(file, place):
+            uses[place[word], column] = frequency
+    scripts = [script_of(word) for word in place]
+    return languages_of(offsets, words, uses, list(OTHERS.values()), scripts)
+
+
+def _other_list(name: str) -> Path:
+    return package_folder("wordfreq") / "data" / f"small_{name}.msgpack.gz"
+
+
+def _listed(file: Path, wanted: Mapping[str, int]) -> Iterable[tuple[str, float]]:
+    """The wanted words of a list, and how common they are."""
+    with gzip.open(file) as stream:
+        _, *by_frequency = msgpack.load(stream, raw=False)
+    for level, bucket in enumerate(by_frequency):
+        for word in bucket:
+            if word in wanted:
+                yield word, _SCALE - level / 100

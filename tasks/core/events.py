@@ -1,0 +1,82 @@
+"""Events: who asked what, and when. The same one in two files of an edition counts once.
+
+An event is known by a keyed hash of person, time and text. Within one file the same event may stand
+several times: a person who asked the same twice in a second did so. Over several files it counts as
+often as in the file that has it most often, so one that was sorted anew, packed, or overlaps with
+another adds nothing. Without a time, person and text are the event; where every row counts as a
+person, time and text are: then too few may count, never too many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.core.arrays import group_by
+from tasks.core.detection.readings import distinct_texts
+from tasks.core.digests import byte_keys
+from tasks.core.records import Flags, Ints, Longs, QueryLog
+
+KNOWN = "known: the same person, time and query came in an earlier file"
+"""Why a row is set aside that another file of the edition has told already."""
+
+
+def event_keys(log: QueryLog, secret: bytes) -> Longs:
+    """A number for each row: equal for the same person, time and text, whatever file it is in."""
+    people = log.people[log.users]
+    if log.counted.unit == "rows":
+        people = np.zeros_like(people)
+    return _keys([people, log.times, *_text_keys(log, secret)], secret)
+
+
+def unit_keys(log: QueryLog, secret: bytes) -> Longs:
+    """A number for each row: equal for the same person and text, at whatever time."""
+    return _keys([log.people[log.users], *_text_keys(log, secret)], secret)
+
+
+def known_rows(events: Longs, files: Ints, known: Longs) -> Flags:
+    """Rows whose events were told before: by an earlier file, or by what is known already.
+
+    Args:
+        events: key of each row.
+        files: file of each row, earlier ones with lower numbers.
+        known: keys of what is known, ascending, each as often as it counts.
+    """
+    first, group_of = group_by(events, files)
+    own = events[first]
+    counts = np.bincount(group_of, minlength=len(first))
+    before = np.searchsorted(known, own, side="right") - np.searchsorted(known, own)
+    told = np.maximum(before, _most_so_far(own, counts))
+    return np.asarray(_places(group_of, counts) < told[group_of])
+
+
+def _most_so_far(own: Longs, counts: Longs) -> Longs:
+    """The greatest count among the earlier groups of the same event."""
+    width = int(counts.max(initial=0)) + 1
+    rank = np.cumsum(np.append(False, own[1:] != own[:-1])[: len(own)])
+    # Ranks ascend, so the greatest so far is always of the same event, or there is none.
+    most = np.maximum.accumulate(rank * width + counts)
+    return np.asarray(np.maximum(np.append(0, most[:-1])[: len(own)] - rank * width, 0))
+
+
+def _places(group_of: Longs, counts: Longs) -> Longs:
+    """Which row of its group each is: 0, 1, …"""
+    order = np.argsort(group_of, kind="stable")
+    places = np.empty(len(group_of), dtype=np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return places
+
+
+def _text_keys(log: QueryLog, secret: bytes) -> tuple[Longs, Longs]:
+    """Two numbers that stand for each row's text."""
+    texts, text_of = distinct_texts(log.texts)
+    keys = byte_keys((text.encode("utf-8", "surrogatepass") for text in texts), secret)
+    numbers = np.frombuffer(keys.tobytes(), dtype=np.int64).reshape(-1, 2)
+    return numbers[text_of, 0], numbers[text_of, 1]
+
+
+def _keys(columns: list[Longs], secret: bytes) -> Longs:
+    """A number for each row of some columns; one of 64 bits: two of ten million are equal by
+    chance once in 400,000 logs."""
+    content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
+    rows = (content[start : start + width] for start in range(0, len(content), width))
+    return np.frombuffer(byte_keys(rows, secret).tobytes(), dtype=np.int64)[::2]
