@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -219,12 +220,21 @@ def _open_lock(folder: Path) -> int:
     """Python closes the file in every program it starts, so no child can outlive us with it."""
     try:
         while True:
-            folder.mkdir(parents=True, exist_ok=True)
-            # Whoever was there before may just be removing the folder.
+            # Whoever was there before may be removing the folder between any two of these steps.
             with suppress(FileNotFoundError):
+                _make_folder(folder)
                 return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as fault:
         raise _cannot_lock(folder, fault) from None
+
+
+def _make_folder(folder: Path) -> None:
+    """As `mkdir` with `exist_ok`, which takes a folder that is gone again for a file in the way."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as fault:
+        if not stat.S_ISDIR(os.lstat(fault.filename).st_mode):
+            raise
 
 
 def _lock_at_once(handle: int, folder: Path) -> bool:

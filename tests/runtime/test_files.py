@@ -285,6 +285,38 @@ def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("beneath", ["", "folder"])
+def test_what_is_no_folder_is_an_input_error_and_not_waited_for(
+    tmp_path: Path, beneath: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for name in ("file", "dangling"):
+        with (
+            pytest.raises(InputError, match="cannot lock"),
+            locked(tmp_path / name / beneath, must_not_wait),
+        ):
+            pass
+
+
+def test_a_folder_that_vanishes_while_it_is_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run removes it after `mkdir` found it there and before it was looked at."""
+    folder = tmp_path / "vanishing"
+    folder.mkdir()
+    looked_at = Path.is_dir
+
+    def vanish(path: Path) -> bool:
+        monkeypatch.setattr(Path, "is_dir", looked_at)
+        folder.rmdir()
+        return looked_at(path)
+
+    monkeypatch.setattr(Path, "is_dir", vanish)
+    with locked(folder, must_not_wait):
+        assert folder.is_dir()
+
+
 def test_a_disk_without_locks_is_an_input_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
