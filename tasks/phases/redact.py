@@ -26,6 +26,7 @@ from tasks.core.records import (
     Ints,
     RecordTable,
     Release,
+    Strings,
 )
 from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms, without_rare_words
 from tasks.core.redaction.class_sizes import limit_shares, withhold
@@ -70,9 +71,9 @@ def redact_records(
     """What each record publishes; of an appended release possibly nothing of any."""
     settings, taxonomy = job.settings, wordnet(job.settings.store).taxonomy
     find = load_identifier_finder(Path(settings.store)).find
-    found = scrub(_redacted(job, table, compared, clustering), table, find)
+    found = scrub(_redacted(job, table, compared, clustering), table, find, taxonomy.words)
     if settings.guarantee == "terms":
-        found = _limited_terms(found, table, find, settings)
+        found = _limited_terms(found, table, find, taxonomy.words, settings)
     elif settings.guarantee == "strict":
         found = _limited(found, table, settings)
     if not found.published.any() and job.appended_to is None:
@@ -118,7 +119,9 @@ def _clusters(release: Release) -> Ints:
     return np.append(release.clusters, np.int32(-1))[release.class_of]
 
 
-def _limited_terms(release: Release, table: RecordTable, find: Find, settings: Settings) -> Release:
+def _limited_terms(
+    release: Release, table: RecordTable, find: Find, names: Strings, settings: Settings
+) -> Release:
     """The same for the rows of a cluster, which k people share, as they do every word.
 
     A row that is withheld may have been the last of its person with some word, and so on until
@@ -126,7 +129,7 @@ def _limited_terms(release: Release, table: RecordTable, find: Find, settings: S
     """
     while True:
         before = release.published
-        release = without_rare_words(release, table, find, k=settings.k)
+        release = without_rare_words(release, table, find, names, k=settings.k)
         release = limit_shares(
             release,
             _clusters(release),

@@ -39,6 +39,7 @@ from tasks.core.records import (
     Ints,
     RecordTable,
     Release,
+    Strings,
     cut_times,
     too_few_unless_published,
 )
@@ -162,7 +163,9 @@ def _own_and_told(
     return ragged_from_keys(by_row[np.sort(np.unique(by_row, return_index=True)[1])], len(forms))
 
 
-def without_rare_words(release: Release, table: RecordTable, find: Find, *, k: int) -> Release:
+def without_rare_words(
+    release: Release, table: RecordTable, find: Find, names: Strings, *, k: int
+) -> Release:
     """The release without words of fewer than k people, which scrubbing may have left.
 
     Without them other words may read as a name, and so on until nothing changes.
@@ -177,9 +180,8 @@ def without_rare_words(release: Release, table: RecordTable, find: Find, *, k: i
         if not rare.any():
             return release
         rows = split_ragged(*_chosen(release, ~rare))
-        release = scrub(
-            with_terms(release, [tuple(row.tolist()) for row in rows], table), table, find
-        )
+        release = with_terms(release, [tuple(row.tolist()) for row in rows], table)
+        release = scrub(release, table, find, names)
 
 
 def _chosen(release: Release, kept: Flags) -> Ragged:

@@ -1,7 +1,9 @@
 """A last look at what is about to be published: no identifier may arise from what is left.
 
 Dropping a word may bring two others together that read as a name. Such words are dropped too,
-from the whole class of rows, so rows stay shared.
+from the whole class of rows, so rows stay shared. The row is also looked at as it will be read
+back: there a word that a concept is called by is no word, and what stood beside it may read
+otherwise (*winston salem north carolina* is a town, *winston salem* may be a person).
 """
 
 from __future__ import annotations
@@ -33,12 +35,19 @@ class Span(Protocol):
 Find = Callable[[str], Sequence[Span]]
 
 
-def scrub(release: Release, table: RecordTable, find: Find) -> Release:
-    """Drop the words of each class in which `find` sees an identifier; rows that say nothing go."""
+def scrub(release: Release, table: RecordTable, find: Find, names: Strings) -> Release:
+    """Drop the words of each class in which `find` sees an identifier; rows that say nothing go.
+
+    Args:
+        names: of each concept in plain words.
+    """
     # Many classes differ by their times only.
-    scrubbed = cache(partial(_scrubbed, words=table.words, find=find))
+    scrubbed = cache(partial(_scrubbed, words=table.words, names=names, find=find))
+    terms = split_ragged(release.term_offsets, release.terms)
+    concepts = split_ragged(release.concept_offsets, release.concepts)
     rows = [
-        scrubbed(tuple(row.tolist())) for row in split_ragged(release.term_offsets, release.terms)
+        scrubbed(tuple(row.tolist()), tuple(own.tolist()))
+        for row, own in zip(terms, concepts, strict=True)
     ]
     return with_terms(release, rows, table)
 
@@ -66,18 +75,45 @@ def with_terms(release: Release, rows: Sequence[tuple[int, ...]], table: RecordT
     )
 
 
-def _scrubbed(terms: tuple[int, ...], words: Strings, find: Find) -> tuple[int, ...]:
+def _scrubbed(
+    terms: tuple[int, ...], concepts: tuple[int, ...], words: Strings, names: Strings, find: Find
+) -> tuple[int, ...]:
     """The terms without those that take part in an identifier, looked at until none does."""
+    called = {spelt for own in concepts for spelt in (names[own], names[own].replace("-", " "))}
     while max(terms, default=-1) >= 0:
         said = [words[term] if term >= 0 else CONCEPT_MARK for term in terms]
-        spans = find(" ".join(said))
-        ends = accumulate(len(text) + 1 for text in said)
-        named = [
-            any(span.start < end - 1 and end - len(text) - 1 < span.end for span in spans)
-            for text, end in zip(said, ends, strict=True)
-        ]
+        read_back = [CONCEPT_MARK if text in called else text for text in said]
+        named = _named(said, find)
+        if read_back != said:
+            named = [
+                either or other
+                for either, other in zip(named, _named(read_back, find), strict=True)
+            ]
         kept = tuple(term for term, hit in zip(terms, named, strict=True) if term < 0 or not hit)
         if len(kept) == len(terms):
             break
         terms = kept
-    return terms
+    # Two concepts may share a word, or the like: then the concepts alone are told, or nothing.
+    for left in (terms, tuple(term for term in terms if term < 0)):
+        query = " ".join(words[term] if term >= 0 else names[-1 - term] for term in left)
+        if not find(_read_back(query, called)):
+            return left
+    return ()
+
+
+def _named(said: Sequence[str], find: Find) -> list[bool]:
+    """Which texts of a row take part in an identifier."""
+    spans = find(" ".join(said))
+    ends = accumulate(len(text) + 1 for text in said)
+    return [
+        any(span.start < end - 1 and end - len(text) - 1 < span.end for span in spans)
+        for text, end in zip(said, ends, strict=True)
+    ]
+
+
+def _read_back(query: str, called: set[str]) -> str:
+    """A row's query with its concepts taken out, the longest first."""
+    text = f" {query} "
+    for phrase in sorted(called, key=lambda own: (-len(own), own)):
+        text = text.replace(f" {phrase} ", f" {CONCEPT_MARK} ", 1)
+    return text.strip()

@@ -252,14 +252,18 @@ def _untrue_concepts(evidence: Evidence) -> str | None:
 
 
 def _phrases(evidence: Evidence) -> dict[str, list[str]]:
-    """The words of the concepts of each cell, longest first, with a blank on either side."""
+    """The words of the concepts of each cell, longest first, with a blank on either side.
+
+    Hyphen and blank are one.
+    """
     return {
         cell: sorted(
-            (
-                f" {words} "
+            {
+                f" {spelt} "
                 for name in _concepts(cell)
                 if (words := evidence.knowledge.plain_words(name))
-            ),
+                for spelt in (words, words.replace("-", " "))
+            },
             key=lambda phrase: (-len(phrase), phrase),
         )
         for cell in {row[CONCEPTS] for row in evidence.classes}

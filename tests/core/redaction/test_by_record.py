@@ -162,7 +162,7 @@ def nothing_found(text: str) -> list[Span]:
 
 
 def scrubbed(release: Release, table: RecordTable) -> Release:
-    return scrub(release, table, nothing_found)
+    return scrub(release, table, nothing_found, np.full(99, "a concept", dtype=object))
 
 
 class Found:
@@ -183,7 +183,8 @@ def test_what_scrubbing_leaves_of_a_word_is_used_by_k_people_or_goes(log: Log, k
     _, table = log
     strict = strict_release(log, k, senses=False)
     by_terms = redact_by_terms(table, strict, k=k, finest=0, attributes=True)
-    release = without_rare_words(scrub(by_terms, table, find_best_near), table, find_best_near, k=k)
+    once = scrub(by_terms, table, find_best_near, log[0].words)
+    release = without_rare_words(once, table, find_best_near, log[0].words, k=k)
     words = {t: users for t, users in people_of_terms(table, release).items() if t >= 0}
     assert all(len(users) >= k for users in words.values())
     for row in rows_of(release):
@@ -202,10 +203,10 @@ def test_a_word_that_scrubbing_has_made_rare_goes_too() -> None:
     table = table_of(taxonomy, rows)
     nobody = strict_release((taxonomy, table), 9, senses=False)
     by_terms = redact_by_terms(table, nobody, k=2, finest=0, attributes=True)
-    once = scrub(by_terms, table, find_best_near)
+    once = scrub(by_terms, table, find_best_near, taxonomy.words)
     near, me = (table.words.tolist().index(word) for word in ("near", "me"))
     assert sorted(row.terms for row in rows_of(once)) == sorted([[me], [near, me]])
-    release = without_rare_words(once, table, find_best_near, k=2)
+    release = without_rare_words(once, table, find_best_near, taxonomy.words, k=2)
     assert [row.terms for row in rows_of(release)] == [[me], [me]]
 
 

@@ -12,6 +12,7 @@ from tasks.core.taxonomy import build_taxonomy
 from tests.helpers.random_logs import table_of
 
 BEST, CHEAP, NEAR, THE = range(4)
+NAMES = np.array([f"concept {number}" for number in range(30)], dtype=object)
 
 
 class Found:
@@ -59,7 +60,7 @@ def release_of(rows: list[list[int]], class_of: list[int]) -> Release:
 
 def test_words_that_name_somebody_go_and_rows_that_say_nothing(table: RecordTable) -> None:
     rows = [[CHEAP, BEST, NEAR], [CHEAP, BEST], [CHEAP, -6, BEST]]
-    scrubbed = scrub(release_of(rows, [0, 1, 2, -1]), table, find_pairs)
+    scrubbed = scrub(release_of(rows, [0, 1, 2, -1]), table, find_pairs, NAMES)
     assert scrubbed.class_of.tolist() == [0, -1, 1, -1]
     terms = split_ragged(scrubbed.term_offsets, scrubbed.terms)
     assert [row.tolist() for row in terms] == [[NEAR], [CHEAP, -6, BEST]]
@@ -71,7 +72,7 @@ def test_words_that_name_somebody_go_and_rows_that_say_nothing(table: RecordTabl
 
 def test_fillers_alone_are_not_left(table: RecordTable) -> None:
     rows = [[THE, CHEAP, BEST], [THE], [THE, -6]]
-    scrubbed = scrub(release_of(rows, [0, 1, 2]), table, find_pairs)
+    scrubbed = scrub(release_of(rows, [0, 1, 2]), table, find_pairs, NAMES)
     assert scrubbed.class_of.tolist() == [-1, -1, 0]
     assert scrubbed.terms.tolist() == [THE, -6]
 
@@ -79,16 +80,48 @@ def test_fillers_alone_are_not_left(table: RecordTable) -> None:
 def test_what_is_left_is_looked_at_again(table: RecordTable) -> None:
     """Without *cheap best*, *near* and *the* stand side by side."""
     rows = [[NEAR, CHEAP, BEST, THE, -6]]
-    scrubbed = scrub(release_of(rows, [0]), table, find_pairs)
+    scrubbed = scrub(release_of(rows, [0]), table, find_pairs, NAMES)
     assert scrubbed.terms.tolist() == [-6]
 
 
 def test_concepts_are_no_words_and_stay(table: RecordTable) -> None:
     def everything(text: str) -> list[Span]:
-        return [Found(0, len(text))]
+        return [Found(0, len(text))] if text.strip("| ") else []
 
-    scrubbed = scrub(release_of([[-6, BEST], [-7]], [0, 1]), table, everything)
+    scrubbed = scrub(release_of([[-11, BEST], [-12]], [0, 1]), table, everything, NAMES)
     assert [own.tolist() for own in split_ragged(scrubbed.term_offsets, scrubbed.terms)] == [
-        [-6],
-        [-7],
+        [-11],
+        [-12],
     ]
+
+
+def test_a_row_is_looked_at_as_it_will_be_read_back(table: RecordTable) -> None:
+    """*near* is what a concept of the row is called by; without it *cheap* is somebody's name."""
+
+    def cheap_alone(text: str) -> list[Span]:
+        return [Found(0, 5)] if text.startswith("cheap") and "near" not in text else []
+
+    names = NAMES.copy()
+    release = release_of([[CHEAP, NEAR]], [0])
+    assert scrub(release, table, cheap_alone, names).terms.tolist() == [CHEAP, NEAR]
+    names[10] = "near"
+    assert scrub(release, table, cheap_alone, names).terms.tolist() == [NEAR]
+
+
+def test_hyphen_and_blank_are_one_when_a_row_is_read_back(table: RecordTable) -> None:
+    names = NAMES.copy()
+    names[10] = "cheap-best"
+    scrubbed = scrub(release_of([[CHEAP, NEAR, BEST, -11]], [0]), table, find_pairs, names)
+    assert scrubbed.terms.tolist() == [CHEAP, NEAR, BEST, -11]
+
+
+def test_where_concepts_share_a_word_none_of_the_others_is_left(table: RecordTable) -> None:
+    """Taken out of the text, the longer concept leaves of the other a part that reads as a name."""
+
+    def best(text: str) -> list[Span]:
+        return [Found(0, 0)] if "best" in text and "cheap" not in text else []
+
+    names = NAMES.copy()
+    names[10] = "near cheap"
+    release = release_of([[NEAR, CHEAP, BEST]], [0])
+    assert scrub(release, table, best, names).class_of.tolist() == [-1]
