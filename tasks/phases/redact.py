@@ -15,6 +15,7 @@ import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.arrays import people_per_label
 from tasks.core.diversity import sensitive_sets, uniform_groups
 from tasks.core.records import (
     PRECISIONS,
@@ -23,6 +24,7 @@ from tasks.core.records import (
     SCRUBBED,
     SURPLUS,
     TOO_ALIKE,
+    TOO_FEW,
     Ints,
     RecordTable,
     Release,
@@ -139,8 +141,16 @@ def _limited_terms(
             reason=SURPLUS,
         )
         release = _diverse(release, _clusters(release), table, settings)
+        release = _without_small_clusters(release, table, settings.k)
         if (release.published == before).all():
             return release
+
+
+def _without_small_clusters(release: Release, table: RecordTable, k: int) -> Release:
+    """A row of which no word is left was perhaps one of k that its cluster needs."""
+    cluster_of, count = _clusters(release), int(release.clusters.max(initial=-1)) + 1
+    people = people_per_label(cluster_of, table.users, count)
+    return withhold(release, np.append(people < k, False)[cluster_of], TOO_FEW)
 
 
 def _redacted(

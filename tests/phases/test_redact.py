@@ -107,6 +107,25 @@ def test_what_reads_as_a_name_is_scrubbed_in_the_end(
     )
 
 
+def test_a_cluster_that_loses_a_row_keeps_k_people_or_goes(
+    new_store: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without *influenza* one of three rows says nothing; two people do not make a cluster."""
+    asked = ["influenza", "influenza discounts", "influenza stories", *["discounts stories"] * 3]
+    log = tmp_path / "log.tsv"
+    log.write_text(
+        "".join(f"{user}\t{text}\t2006-03-01 10:00:00\n" for user, text in enumerate(asked, 1))
+    )
+    monkeypatch.setattr("tasks.phases.redact.load_identifier_finder", lambda _: Finder("influenza"))
+    made = made_of(
+        Settings(logs=(str(log),), store=str(new_store()), k=3, guarantee="terms", workers=1)
+    )
+    cluster_of = np.append(made.release.clusters, -1)[made.release.class_of]
+    people = people_per_label(cluster_of, made.table.users, int(cluster_of.max(initial=-1)) + 1)
+    assert made.release.published.any()
+    assert all(people[cluster_of[cluster_of >= 0]] >= 3)
+
+
 def test_what_is_redacted_otherwise_has_another_name(store: Path) -> None:
     plain = Settings(store=str(store), workers=1)
     others = (replace(plain, guarantee="terms"), replace(plain, time="day"), replace(plain, k=6))
