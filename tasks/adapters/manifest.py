@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +84,7 @@ def read_manifest(content: bytes) -> Manifest | None:
         if not all(isinstance(told[name], kind) for name, kind in TYPES.items()):
             return None
         promises = tuple(map(str, told["promises"]))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
     found = Manifest(files, place, told["counted"], told["settings"], told["versions"], promises)
     return found if sum(name in files for name in RELEASE_NAMES) == 1 else None
@@ -122,6 +123,14 @@ def _fault_of(entry: os.DirEntry[str], expected: tuple[int, str] | None) -> str 
     if not entry.is_file(follow_symlinks=False):
         return NOT_PLAIN
     return None if _size_and_digest(Path(entry)) == expected else CHANGED
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a file is there, and no link, pipe or device: to read those might never end."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def is_lock(entry: os.DirEntry[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tasks.adapters import provenance
-from tasks.adapters.manifest import MANIFEST, Manifest, differences, read_manifest
+from tasks.adapters.manifest import MANIFEST, Manifest, differences, is_plain, read_manifest
 from tasks.adapters.private_folders import (
     TABLE,
     Kept,
@@ -42,6 +42,8 @@ def holds(store: Path, folder: Path, fingerprint: str) -> bool:
 
 def find(store: Path, folder: Path) -> Kept | None:
     """What the store knows of the release whose manifest lies in a folder, wherever it was made."""
+    if not is_plain(folder / MANIFEST):
+        return None
     try:
         manifest = (folder / MANIFEST).read_bytes()
     except OSError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,7 +35,13 @@ from tasks.core.records import (
 )
 from tasks.core.taxonomy import Taxonomy
 from tasks.errors import InputError, disk_fault
-from tasks.runtime.files import LOCK_NAME, process_lives, sync_folder, write_private
+from tasks.runtime.files import (
+    LOCK_NAME,
+    NOT_FOR_ALL,
+    process_lives,
+    sync_folder,
+    write_private,
+)
 from tasks.schema import FinalMeasures
 
 COLUMNS = ("query", "concepts", "time", "cluster")
@@ -76,7 +83,7 @@ def open_draft(out: Path, release_format: str, store: Path) -> Draft:
     """Make the folders to write in; what a killed run left behind is removed."""
     folder = out / f"{ASIDE}{os.getpid()}"
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(NOT_FOR_ALL, parents=True, exist_ok=True)
         for stale in out.glob(f"{ASIDE}*"):
             if not process_lives(stale.name.removeprefix(ASIDE)):
                 shutil.rmtree(stale, ignore_errors=True)
@@ -228,7 +235,8 @@ def publish(draft: Draft) -> None:
 
 
 def _sync_files(draft: Draft) -> None:
-    """What is in place after a rename must be on the disk before it."""
+    """What is in place after a rename must be on the disk before it, and not for all to write."""
     for path in draft.folder.iterdir():
         with path.open("rb") as stream:
+            os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode) & NOT_FOR_ALL)
             os.fsync(stream.fileno())

@@ -1,10 +1,11 @@
 """Events: who asked what, and when. The same one in two files of an edition counts once.
 
-An event is known by a keyed hash of person, time and text. Within one file the same event may stand
-several times: a person who asked the same twice in a second did so. Over several files it counts as
-often as in the file that has it most often, so one that was sorted anew, packed, or overlaps with
-another adds nothing. Without a time, person and text are the event; where every row counts as a
-person, time and text are: then too few may count, never too many.
+An event is known by a keyed hash of person, time and text; signs between the words of a text do not
+count, for none is published. Within one file the same event may stand several times: a person who
+asked the same twice in a second did so. Over several files it counts as often as in the file that
+has it most often, so one that was sorted anew, packed, or overlaps with another adds nothing.
+Without a time, person and text are the event; where every row counts as a person, time and text
+are: then too few may count, never too many.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tasks.core.arrays import group_by
-from tasks.core.detection.readings import distinct_texts
+from tasks.core.detection.readings import distinct_texts, said
 from tasks.core.digests import byte_keys
 from tasks.core.records import Flags, Ints, Longs, QueryLog
 
@@ -69,7 +70,7 @@ def _places(group_of: Longs, counts: Longs) -> Longs:
 def _text_keys(log: QueryLog, secret: bytes) -> tuple[Longs, Longs]:
     """Two numbers that stand for each row's text."""
     texts, text_of = distinct_texts(log.texts)
-    keys = byte_keys((text.encode("utf-8", "surrogatepass") for text in texts), secret)
+    keys = byte_keys((said(text).encode("utf-8", "surrogatepass") for text in texts), secret)
     numbers = np.frombuffer(keys.tobytes(), dtype=np.int64).reshape(-1, 2)
     return numbers[text_of, 0], numbers[text_of, 1]
 

@@ -37,6 +37,7 @@ NAME_BYTES: Final = 200
 
 
 PROCESSES: Final = Path("/proc")
+WRITTEN: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,12 @@ def move_to_failed(inbox: Path, path: Path, reason: str) -> Path | None:
         return None
     folder, text = _subfolder(inbox, FAILED), f"{reason}\n".encode("utf-8", "backslashreplace")
     target = next(folder / name for name in _numbered(path.name) if _is_free(folder / name, text))
-    with _told_plainly(f"cannot write to {folder}"), _reason_file(target).open("wb") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
+    with _told_plainly(f"cannot write to {folder}"), _held(folder) as handle:
+        reason_file = os.open(_reason_file(target).name, WRITTEN, 0o666, dir_fd=handle)
+        with os.fdopen(reason_file, "wb") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
     return _move(path, target)
 
 
@@ -143,6 +146,10 @@ def require_inbox(inbox: Path) -> None:
     """
     if not inbox.is_dir():
         raise InputError(f"the inbox {inbox} is no folder: make it, or name another with --inbox")
+    links = [name for name in (DONE, KNOWN, FAILED) if (inbox / name).is_symlink()]
+    if links:
+        # Whoever may put files into the inbox would choose where else they are moved to.
+        raise InputError(f"{inbox / links[0]} is a link: make it a folder, or take it away")
     if not os.access(inbox, os.R_OK | os.W_OK | os.X_OK):
         raise InputError(
             f"files cannot be moved within the inbox {inbox}: allow this user to write there"
@@ -185,14 +192,24 @@ def _subfolder(inbox: Path, name: str) -> Path:
 
 
 def _move(path: Path, target: Path) -> Path | None:
-    with _told_plainly(f"cannot move {path} to {target.parent}"):
+    with _told_plainly(f"cannot move {path} to {target.parent}"), _held(target.parent) as handle:
         try:
-            os.replace(path, target)
+            os.replace(path, target.name, dst_dir_fd=handle)
         except FileNotFoundError:
             return None
         for folder in (target.parent, path.parent):
             sync_folder(folder)
     return target
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[int]:
+    """A folder of the inbox; if somebody has put a link in its place meanwhile, that is refused."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _shortened(name: str) -> str:

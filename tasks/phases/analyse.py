@@ -27,7 +27,7 @@ from tasks.adapters.detection.text_reader import (
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.word_frequencies import word_information
-from tasks.core.detection.readings import Readings, distinct_texts
+from tasks.core.detection.readings import Readings, distinct_texts, merge_spellings
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
 from tasks.errors import StillChanging
@@ -67,9 +67,7 @@ def analyse_log(job: Job, log: QueryLog) -> RecordTable:
     new_texts = _NewTexts(job, reader, log, texts, text_of)
     readings = ReadingCache(job.store, reading_fingerprint(reader)).read(texts, new_texts.read)
     return build_record_table(
-        texts,
-        readings,
-        text_of,
+        *merge_spellings(texts, readings, text_of),
         log.users,
         log.times,
         wordnet(job.settings.store).taxonomy,

@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -19,16 +20,18 @@ from tasks.adapters.manifest import (
     ADDED,
     MANIFEST,
     MISSING,
+    NOT_PLAIN,
     RELEASE_NAMES,
     Manifest,
     differences,
     is_lock,
+    is_plain,
     read_manifest,
     shown,
 )
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
-from tasks.adapters.verifier import read_release
+from tasks.adapters.verifier import ReleaseContent, read_release
 from tasks.adapters.word_names import load_names
 from tasks.core.verification.evidence import Knowledge, Promise
 from tasks.core.verification.public import (
@@ -50,6 +53,7 @@ NOT_CHECKED: Final = (
     "not checked, because nobody can see it here: whether somebody exchanged files and manifest "
     "together; compare the manifest's SHA-256 with the publisher's",
 )
+NOTHING: Final = ReleaseContent((), [], [])
 NOT_THE_LAST: Final = "not checked, because nobody can see it here: whether later releases exist"
 
 
@@ -100,26 +104,26 @@ def _expert(store: Path) -> Expert:
 
 def _judge(folder: Path, expert: Expert) -> Found:
     """A release by itself."""
+    path = folder / MANIFEST
+    if not is_plain(path):
+        return _without(folder, f"{MANIFEST}: {NOT_PLAIN if os.path.lexists(path) else MISSING}")
     try:
-        content = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError:
-        return _without(folder, f"{MANIFEST}: {MISSING}")
+        content = path.read_bytes()
     except OSError as fault:
-        raise InputError(f"cannot read {folder / MANIFEST}: {fault.strerror}") from None
+        raise InputError(f"cannot read {path}: {fault.strerror}") from None
     manifest = read_manifest(content)
     if manifest is None:
         return _without(folder, NO_MANIFEST)
     promise = public_promise(manifest.settings)
     if promise is None:
         return _without(folder, NO_PROMISE)
-    faults = differences(folder, manifest, content)
-    reading = read_release(folder / manifest.release_name)
+    faults, name = differences(folder, manifest, content), manifest.release_name
+    reading = read_release(folder / name) if is_plain(folder / name) else NOTHING
     broken = list(reading.faults)
     if reading.header:
         broken += public_faults(
             reading.header, reading.rows, promise, expert.knowledge, expert.names
         )
-    name = manifest.release_name
     faults += [f"{name}: {fault}" for fault in broken]
     proven = [AS_MANIFEST, *(f"{name}: {c}" for c in publicly_promised(promise, expert.names))]
     notes = [
@@ -166,6 +170,10 @@ def _name(found: Found) -> str:
     return shown(found.folder.name)
 
 
+def _up_to(last: int, first: int) -> str:
+    return f" to {last:04d}" if last > first else ""
+
+
 def _faults_of_places(found: Sequence[Found]) -> list[str]:
     """Releases that are missing in between, renamed, copied in, or of another edition."""
     known = [(each, each.manifest) for each in found if each.manifest]
@@ -175,9 +183,12 @@ def _faults_of_places(found: Sequence[Found]) -> list[str]:
         own = f"{RELEASE_FOLDERS}{place.release:04d}" if place else "a release of its own"
         if own != each.folder.name:
             faults.append(f"{_name(each)}: renamed, or copied in: its manifest says {own}")
-    numbers = {place.release for _, place in places if place}
-    missing = sorted(set(range(1, max(numbers, default=0))) - numbers)
-    faults += [f"{RELEASE_FOLDERS}{number:04d}: {MISSING}" for number in missing]
+    numbers = sorted({place.release for _, place in places if place})
+    faults += [
+        f"{RELEASE_FOLDERS}{before + 1:04d}{_up_to(after - 1, before + 1)}: {MISSING}"
+        for before, after in pairwise([0, *numbers])
+        if after > before + 1
+    ]
     if len({place.edition for _, place in places if place}) > 1:
         faults.append("the releases are of several editions")
     if len({each.promise for each in found if each.promise}) > 1:

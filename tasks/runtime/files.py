@@ -28,6 +28,8 @@ BEGIN_ANEW: Final = (
 )
 ASIDE: Final = ".aside-"
 LOCK_NAME: Final = ".logveil.lock"
+NOT_FOR_ALL: Final = 0o775
+"""Mode of folders for what is published, under any umask: not everybody may put things there."""
 
 
 def make_private(folder: Path) -> None:
@@ -130,7 +132,7 @@ def try_folder(folder: Path) -> None:
 
 def _write_something(folder: Path) -> None:
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(NOT_FOR_ALL, parents=True, exist_ok=True)
         # Another run that tries the same may just be removing the folder.
         with suppress(FileNotFoundError), tempfile.TemporaryFile(dir=folder) as stream:
             stream.write(b"?")
@@ -223,7 +225,9 @@ def _open_lock(folder: Path) -> int:
             # Whoever was there before may be removing the folder between any two of these steps.
             with suppress(FileNotFoundError):
                 _make_folder(folder)
-                return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+                # A link that somebody put there must not make a file elsewhere.
+                how = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+                return os.open(folder / LOCK_NAME, how, 0o600)
     except OSError as fault:
         raise _cannot_lock(folder, fault) from None
 
@@ -231,7 +235,7 @@ def _open_lock(folder: Path) -> int:
 def _make_folder(folder: Path) -> None:
     """As `mkdir` with `exist_ok`, which takes a folder that is gone again for a file in the way."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(NOT_FOR_ALL, parents=True, exist_ok=True)
     except FileExistsError as fault:
         if not stat.S_ISDIR(os.lstat(fault.filename).st_mode):
             raise

@@ -282,8 +282,31 @@ def test_a_file_in_the_way_of_a_folder_is_an_input_error(inbox: Path) -> None:
     assert (inbox / "a.tsv").exists()
 
 
+@pytest.mark.parametrize("name", ["done", "known", "failed"])
+def test_a_link_in_the_place_of_a_folder_leads_nowhere(
+    name: str, inbox: Path, tmp_path: Path
+) -> None:
+    """Whoever may put files into the inbox would have ours moved to a place of theirs to choose."""
+    (tmp_path / "elsewhere").mkdir()
+    (inbox / name).symlink_to(tmp_path / "elsewhere")
+    path = inbox / "authorized_keys"
+    path.write_text("theirs")
+    with pytest.raises(InputError, match="is a link"):
+        complete_files(inbox, 0)
+    # Put there meanwhile, while the file was read.
+    moves: dict[str, Callable[[], object]] = {
+        "done": lambda: move_to_done(inbox, path, "ab" * 32),
+        "known": lambda: move_to_known(inbox, path),
+        "failed": lambda: move_to_failed(inbox, path, "no log"),
+    }
+    with pytest.raises(InputError, match="Not a directory"):
+        moves[name]()
+    assert path.exists()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_move_that_fails_leaves_the_file(inbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: Path, target: Path) -> None:
+    def refuse(source: Path, target: str, *, dst_dir_fd: int) -> None:
         raise OSError(18, "Invalid cross-device link")
 
     monkeypatch.setattr(os, "replace", refuse)

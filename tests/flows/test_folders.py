@@ -202,6 +202,21 @@ def test_a_folder_that_may_not_be_written_to_is_tried_before_the_work(home: Path
     assert b"Prefect" not in done.stdout
 
 
+def test_nobody_else_may_write_what_is_published_under_any_umask(home: Path, log: str) -> None:
+    (home / "incoming").mkdir()
+    shutil.copy(log, home / "incoming")
+    given = ["--inbox", "incoming", "--out", "two", "--settle", "0", "--bare", "--quiet"]
+    for line in (["flows.run", log, "--out", "one", "--bare", "--quiet"], ["flows.inbox", *given]):
+        done = command(line, home, umask=0)
+        assert done.returncode == 0, done.stderr
+    made = [*(home / "one").rglob("*"), *(home / "two").rglob("*"), home / "one", home / "two"]
+    assert len(made) > 10
+    assert [path for path in made if mode(path) & 0o002] == []
+    kept = [*(home / ".local/state/logveil").rglob("*"), *(home / ".cache/logveil").rglob("*")]
+    assert len(kept) > 10
+    assert [path for path in kept if mode(path) & 0o077] == []
+
+
 def test_k_is_k(home: Path, log: str, capsys: pytest.CaptureFixture[str]) -> None:
     for given in (["-k", "7"], ["-k7"], ["--k", "7"]):
         assert run.main([log, *given, "--bare", "--json", "--out", f"o{given}"]) == 0

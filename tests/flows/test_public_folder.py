@@ -120,6 +120,18 @@ def link_elsewhere(site: Site) -> None:
     (site.release / "release.tsv").symlink_to(moved)
 
 
+def exchange_for_a_pipe(path: Path) -> None:
+    """Whoever reads it waits for ever."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def exchange_for_a_device(path: Path) -> None:
+    """Whoever reads it never ends."""
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
 CHANGED = "changed: it is not the file that was released"
 RELEASE_CASES: dict[str, tuple[Tampering, str]] = {
     "another release of the store": (swap_release, "holds another release of this store"),
@@ -142,6 +154,22 @@ RELEASE_CASES: dict[str, tuple[Tampering, str]] = {
     ),
     "a folder beside": (lambda s: (s.release / "deep").mkdir(), "deep: added"),
     "a link": (link_elsewhere, "release.tsv: not a plain file"),
+    "rows of a pipe": (
+        lambda s: exchange_for_a_pipe(s.release / "release.tsv"),
+        "release.tsv: not a plain file",
+    ),
+    "rows of a device": (
+        lambda s: exchange_for_a_device(s.release / "release.tsv"),
+        "release.tsv: not a plain file",
+    ),
+    "manifest of a pipe": (
+        lambda s: exchange_for_a_pipe(s.release / "manifest.json"),
+        "manifest.json: not a plain file",
+    ),
+    "manifest of a device": (
+        lambda s: exchange_for_a_device(s.release / "manifest.json"),
+        "manifest.json: not a plain file",
+    ),
     "a name of two lines": (
         lambda s: (s.release / "a\nproven  all").touch(),
         "a\\nproven  all: added",
@@ -436,7 +464,11 @@ def test_a_recipient_sees_an_edition_that_was_tampered_with(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"files": {}}']
+    "content",
+    [
+        *(b"", b"{}", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"files": {}}'),
+        b'{"edition": {"number": 1e999, "release": 1}}',
+    ],
 )
 def test_a_manifest_that_is_none_is_a_broken_release(
     content: bytes, site: Site, no_store: Path, capsys: pytest.CaptureFixture[str]
@@ -446,6 +478,17 @@ def test_a_manifest_that_is_none_is_a_broken_release(
         5,
         ["manifest.json: not a manifest of a release"],
     )
+
+
+def test_a_number_that_no_release_has_is_no_long_list(
+    site: Site, no_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = site.part(3) / "manifest.json"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "edition": {"number": 1, "release": 10**15}}))
+    code, faults = checked(site.edition, no_store, capsys)
+    assert code == 5
+    assert "release-0003 to 999999999999999: missing" in faults
 
 
 @pytest.mark.parametrize("settings", [{"k": "5"}, {"guarantee": None}, {"time": 3}, {"k": 1}])

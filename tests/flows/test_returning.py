@@ -110,11 +110,12 @@ def most_in_a_file(files: list[list[Row]]) -> Counter[Row]:
 def test_the_same_events_in_other_files_are_known(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Sorted anew, packed, overlapping: an event comes out once; real repeats in a file stay."""
+    """Sorted anew, packed, overlapping, with other signs between the words: an event comes out
+    once; real repeats in a file stay."""
     first, more = log_of(1), log_of(2)
     first += [first[0], first[0], ("u1", "flu", "2006-03-01 10:00:00")]
     overlap = [*first[:100], *more]
-    spelt = [(user, f"  {query.upper()} ", time) for user, query, time in first]
+    spelt = [(user, f'  "{query.upper()}"? ', time) for user, query, time in first]
     site.give("1.tsv", content_of(first))
     site.give("2.tsv", content_of(sorted(first)))
     site.give("3.tsv.gz", gzip.compress(content_of(first[::-1]).encode()))
@@ -198,11 +199,13 @@ def ask(people: range, text: str, day: int) -> list[Row]:
     return [(f"u{number}", text, f"2006-03-{day:02d} 10:00:00") for number in people]
 
 
+@pytest.mark.parametrize("again", ["lung cancer", "Lung-cancer?", '"lung,cancer"'])
 def test_whoever_returns_stands_with_the_same_people_or_waits(
-    site: Site, capsys: pytest.CaptureFixture[str]
+    again: str, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """However they spell it: signs are not published, so the rows read alike."""
     site.give("1.tsv", content_of(ask(range(6), "lung cancer", 1)))
-    site.give("2.tsv", content_of(ask(range(4, 10), "lung cancer", 2)))
+    site.give("2.tsv", content_of(ask(range(4, 10), again, 2)))
     site.give("3.tsv", content_of(ask(range(6), "lung cancer", 3)))
     outcome = site.told(capsys)
     # Of those who come second, 4 and 5 came before, with others than now: four are left, who wait.
@@ -213,6 +216,25 @@ def test_whoever_returns_stands_with_the_same_people_or_waits(
     risk = third["intersection_with_earlier"]
     assert (risk["records"], risk["least"], risk["below_k"]) == (6, 6, 0.0)
     assert people_left(site.audited(), site) == [6] * 6
+
+
+def test_one_query_in_two_spellings_stands_in_one_class(store: Path, tmp_path: Path) -> None:
+    """One release: six people in March, six others in April, and one of each month in both."""
+    rows = [*ask(range(6), "lung cancer", 1), *ask(range(6, 12), "lung cancer", 1)]
+    rows = [(who, what, f"2006-0{3 + (place > 5)}-01") for place, (who, what, _) in enumerate(rows)]
+    rows += [("u0", "lung-cancer!", "2006-04-02"), ("u6", "lung, cancer", "2006-03-02")]
+    (tmp_path / "log.tsv").write_text(content_of(rows))
+    given = [str(tmp_path / "log.tsv"), "--bare", "--quiet", "--k", str(K), "--store", str(store)]
+    assert run([*given, "--out", str(tmp_path / "out")]) == 0
+    lines = (tmp_path / "out" / "release.tsv").read_text().splitlines()[1:]
+    audit = tmp_path / "audit.parquet"
+    assert verify([str(tmp_path / "out"), "--store", str(store), "--audit", str(audit)]) == 0
+    told = defaultdict[str, set[str]](set)
+    for line in pq.read_table(audit).to_pylist():
+        if line["release_row"] is not None:
+            told[rows[line["row"] - 2][0]].add(lines[line["release_row"] - 1])
+    assert len(told["u1"] | told["u7"]) == 2, "months are told"
+    assert (len(told["u0"]), len(told["u6"])) == (1, 1)
 
 
 @pytest.mark.parametrize("options", [(), ("--dominance", "0.3", "--l", "2")])

@@ -19,6 +19,7 @@ def command(
     environment: Mapping[str, str] | None = None,
     *,
     unprivileged: bool = False,
+    umask: int = -1,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `python -m …` in a folder that is its home as well.
 
@@ -37,4 +38,5 @@ def command(
         env=own,
         capture_output=True,
         check=False,
+        umask=umask,
     )

@@ -178,6 +178,14 @@ def test_a_free_folder_is_locked_at_once_again_and_again(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [], "nothing is left in a folder that is published"
 
 
+def test_a_link_in_the_place_of_the_lock_makes_no_file_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / LOCK_NAME).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="cannot lock"), locked(tmp_path / "out", must_not_wait):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_the_lock_is_freed_when_the_work_fails(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), locked(tmp_path, must_not_wait):
         _ = 1 / 0

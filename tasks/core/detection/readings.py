@@ -6,6 +6,7 @@ and together with its text gives the words back.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,9 @@ IDENTIFIER_CONCEPT = -2
 
 This number and those below it, one for each kind in the order of KINDS.
 """
+
+_SIGNS = re.compile(r"[^\w.']")
+"""Where words end, beside underscores; dots and apostrophes fold."""
 
 Offsets = tuple[int, int]
 """Where a token begins and ends in its text."""
@@ -48,6 +52,11 @@ def distinct_texts(texts: Strings) -> tuple[list[str], Ints]:
     rank = {text: position for position, text in enumerate(distinct)}
     rank_of_number = np.array([rank[text] for text in normalised], dtype=np.int32)
     return distinct, rank_of_number[number_of]
+
+
+def said(text: str) -> str:
+    """The words of a normalised text, whatever signs stand between them; itself if it has none."""
+    return lexical_key(_SIGNS.sub(" ", text)) or text
 
 
 class Item(NamedTuple):
@@ -159,3 +168,25 @@ def join_readings(parts: Sequence[Readings]) -> Readings:
         join = joined_offsets if entry.name.endswith("offsets") else np.concatenate
         columns[entry.name] = join(values)
     return Readings(**columns)
+
+
+def merge_spellings(
+    texts: Sequence[str], readings: Readings, text_of: Ints
+) -> tuple[list[str], Readings, Ints]:
+    """One text for all that say the same: *lung-cancer?* is published as *lung cancer* is.
+
+    The one of which most is an identifier: a sign may be what tells it, as in an e-mail address.
+    """
+    owners = np.repeat(np.arange(len(texts)), np.diff(readings.item_offsets))
+    identified = np.where(readings.concepts <= IDENTIFIER_CONCEPT, readings.lengths, 0)
+    most_first = np.argsort(-np.bincount(owners, identified, len(texts)), kind="stable")
+    place_of: dict[str, int] = {}
+    spelt = np.empty(len(texts), dtype=np.int64)
+    for place in most_first.tolist():
+        spelt[place] = place_of.setdefault(said(texts[place]), place)
+    kept, number_of = np.unique(spelt, return_inverse=True)
+    return (
+        [texts[place] for place in kept.tolist()],
+        readings.take(kept),
+        number_of[text_of].astype(np.int32),
+    )
