@@ -182,6 +182,7 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
     people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")
     add_reading_options(parser)
     _add_engine_options(parser)
+    _add_certificate_options(parser)
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -260,6 +261,22 @@ def _add_engine_options(parser: argparse.ArgumentParser) -> None:
         "--dask-address", metavar="URL", help="of the scheduler, tcp://…:8786 (a cluster here)"
     )
     engine.add_argument("--worker-memory", metavar="GB", help="of each Dask worker (2)")
+
+
+def _add_certificate_options(parser: argparse.ArgumentParser) -> None:
+    said = parser.add_argument_group(
+        "what the certificate says",
+        "report.html and README.md; what is not given is a line to fill in by hand",
+    )
+    said.add_argument("--title", metavar="TEXT", help="of the release")
+    said.add_argument("--purpose", metavar="TEXT", help="what it is published for")
+    said.add_argument("--operator", metavar="TEXT", help="who made it, and answers for the log")
+    said.add_argument("--approver", metavar="TEXT", help="who signs that it may be published")
+    said.add_argument(
+        "--review-date", metavar="DATE", help="when it is looked at again: 2027-01-31"
+    )
+    said.add_argument("--contact", metavar="TEXT", help="whom recipients may ask")
+    said.add_argument("--licence", metavar="TEXT", help="under which it may be used")
 
 
 def add_shown_options(parser: argparse.ArgumentParser, json_shows: str) -> None:

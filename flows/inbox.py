@@ -33,7 +33,8 @@ examples:
   python -m flows.inbox --inbox incoming --out published      each new file is one more release
   python -m flows.inbox --inbox incoming --out published --edition new    everything anew
 
-in --out: edition-0001/release-0001/ with release.tsv, measures.json, report.html, manifest.json
+in --out: edition-0001/release-0001/ with release.tsv, report.html, README.md,
+measures.json, manifest.json
 in --inbox: files that were released move to done/ (keep them: rows that wait are read there
 again), files that cannot be used to failed/ beside the reason, files given twice to known/
 

@@ -7,6 +7,8 @@ runs each phase as it is; under Prefect (`flows/anonymise.py`) each is a task.
 
 from __future__ import annotations
 
+import json
+import os
 import resource
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +20,7 @@ from flows.inspection import in_short
 from flows.process import heed_interrupts
 from tasks.adapters.private_folders import private_folder_of, unpublished_folder
 from tasks.adapters.rejects import REJECTS
-from tasks.adapters.release_files import discard_own_draft
+from tasks.adapters.release_files import MEASURES, discard_own_draft
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
 from tasks.phases.compare import compare, pair_counts
@@ -47,6 +49,7 @@ class Phases:
         self._as_task = as_task
         self._started = time.perf_counter()
         self._seconds: dict[str, float] = {}
+        self._known: dict[str, bool] = {}
 
     def run(self, result: Result[T], label: str = "") -> Result[T]:
         """Have a phase make its result, unless that is known."""
@@ -58,6 +61,7 @@ class Phases:
                 self._as_task(result, label)
             elif not line.cached:
                 _ = result.value
+        self._known[result.phase] = line.cached
         self._seconds[result.phase] = round(time.perf_counter() - started, 3)
         return result
 
@@ -65,9 +69,17 @@ class Phases:
         heed_interrupts()
         publication.publish(made, measures)
 
-    def seconds(self) -> dict[str, float]:
-        """Of each phase, and in all."""
-        return {**self._seconds, "total": round(time.perf_counter() - self._started, 3)}
+    def seconds(self, made: MadeRelease) -> dict[str, float]:
+        """Of each phase, and in all; of one whose result was known, of the run that made it."""
+        wall = time.perf_counter() - self._started
+        took, store = dict(self._seconds), made.job.store
+        for phase, fingerprint in made.fingerprints.items():
+            if self._known[phase]:
+                took |= store.load(f"seconds:{fingerprint}", dict) or {}
+            else:
+                store.save(f"seconds:{fingerprint}", {phase: took[phase]})
+        earlier = sum(took.values()) - sum(self._seconds.values())
+        return {**took, "total": round(wall + earlier, 3)}
 
 
 def release_into_folder(job: Job, phases: Phases) -> FinalMeasures:
@@ -97,7 +109,7 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         draft = phases.run(write(job, log, table, release), label)
         proven = phases.run(verify(job, draft), label)
         made = MadeRelease(job, log, table, compared, clustering, release, measures, draft, proven)
-        final = final_measures(made, publication, phases.seconds())
+        final = final_measures(made, publication, phases.seconds(made))
         phases.publish(publication, made, final)
     except BaseException:
         # Also when the run is cancelled: nothing half-done is left.
@@ -133,12 +145,25 @@ def _say_what_was_read(files: Sequence[FileRead], warnings: Sequence[str], shown
         shown.say(f"warning: {warning}")
 
 
+def _day_of(made: MadeRelease, publication: Publication) -> str:
+    """Of the publication, by UTC; of a release that stays in place, when it was published.
+
+    SOURCE_DATE_EPOCH, as builds that are to be reproduced have it, says which day it is.
+    """
+    if made.draft.is_at_hand:
+        said = os.environ.get("SOURCE_DATE_EPOCH", "")
+        return time.strftime("%Y-%m-%d", time.gmtime(int(said) if said.isdecimal() else None))
+    day: str = json.loads((publication.folder / MEASURES).read_bytes())["certificate"]["released"]
+    return day
+
+
 def final_measures(
     made: MadeRelease, publication: Publication, seconds: dict[str, float]
 ) -> FinalMeasures:
     """What `measures.json` holds: the release's own figures, and those of this run."""
     final = FinalMeasures(
         verified=True,
+        certificate={**made.job.settings.certificate, "released": _day_of(made, publication)},
         rounded={},
         **made.measures.value,
         pairs=pair_counts(made.job, made.compared),

@@ -77,8 +77,18 @@ class InformationLossSection(TypedDict):
     by_topic: dict[str, float]
 
 
-class RiskSection(TypedDict):
-    """Success of record linkage, 0 … 1, and people behind one and two published terms."""
+class AttackSuccesses(TypedDict):
+    """Mean success, 0 … 1, of linking two rows of one person, and of inferring what is sensitive of
+    somebody, each beside what succeeds by chance."""
+
+    linked_expected: float
+    linked_chance: float
+    inferred_expected: float
+    inferred_chance: float
+
+
+class RiskSection(AttackSuccesses):
+    """The same of record linkage, and people behind one and two published terms."""
 
     raw_expected: float
     raw_worst: float
@@ -175,9 +185,11 @@ class FinalMeasures(Measures):
     """The same with what is said of the run that made the release.
 
     `rounded` says how the public edition is rounded; of the internal one it is empty.
+    `certificate` is what the settings say of the release, and the day of its publication.
     """
 
     verified: bool
+    certificate: dict[str, str]
     rounded: dict[str, object]
     pairs: dict[str, int]
     edition: NotRequired[dict[str, object]]

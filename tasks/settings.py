@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,6 +29,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "release_format": ("tsv", "parquet"),
     "runner": get_args(Runner),
 }
+CERTIFICATE = ("title", "purpose", "operator", "approver", "review_date", "contact", "licence")
+"""What a certificate says of a release and nobody can compute; it decides no row."""
 COLUMN_ROLES = ("user", "query", "time", "count")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
@@ -74,6 +77,13 @@ class Settings:
     runner: Runner = "local"
     dask_address: str | None = None
     worker_memory: float = 2.0
+    title: str = ""
+    purpose: str = ""
+    operator: str = ""
+    approver: str = ""
+    review_date: str = ""
+    contact: str = ""
+    licence: str = ""
 
     def __post_init__(self) -> None:
         # Only here: from now on `store` is a folder, and `shared` an URL or a folder.
@@ -87,6 +97,7 @@ class Settings:
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
         faults += self._folder_faults()
         faults += self._person_faults()
+        faults += self._certificate_faults()
         if faults:
             raise UsageError(*faults)
 
@@ -99,6 +110,18 @@ class Settings:
         object.__setattr__(self, "columns", dict(said.columns))
         object.__setattr__(self, "person", said.person)
         return []
+
+    def _certificate_faults(self) -> list[str]:
+        faults = [
+            f"{name} must be one line of text that can be printed"
+            for name, said in self.certificate.items()
+            if not said.isprintable()
+        ]
+        try:
+            _ = self.review_date and date.fromisoformat(self.review_date)
+        except ValueError:
+            faults.append(f"review_date must be a date like 2027-01-31, not {self.review_date!r}")
+        return faults
 
     def _choice_faults(self) -> list[str]:
         return [
@@ -184,6 +207,11 @@ class Settings:
         )
 
     @property
+    def certificate(self) -> dict[str, str]:
+        """What the certificate says beside figures; empty: to be filled in by hand."""
+        return {name: getattr(self, name) for name in CERTIFICATE}
+
+    @property
     def inclusive(self) -> bool:
         return self.ancestors == "inclusive"
 
@@ -213,7 +241,7 @@ class Settings:
         )
 
     def published(self) -> dict[str, Any]:
-        """The settings that belong in a report: what was done, not where on this machine."""
+        """The settings that decide a release: what was done, not where, nor what is said of it."""
         where = (
             "logs",
             "sheet",
@@ -225,7 +253,7 @@ class Settings:
             "keep_editions",
         )
         engine = ("workers", "runner", "dask_address", "worker_memory")
-        private = (*where, *engine)
+        private = (*where, *engine, *CERTIFICATE)
         return {name: value for name, value in asdict(self).items() if name not in private}
 
 

@@ -161,7 +161,13 @@ def assert_whole(site: Site, expected: dict[str, bytes]) -> None:
     """Whatever is in place is as it should be, and has its proof."""
     for folder in site.out.glob("edition-*/release-*"):
         held = {path.name for path in folder.iterdir()}
-        assert held == {"release.tsv", "measures.json", "report.html", "manifest.json"}, folder
+        assert held == {
+            "release.tsv",
+            "measures.json",
+            "report.html",
+            "README.md",
+            "manifest.json",
+        }, folder
         provenance_of(site.store, folder / "release.tsv")
     seen = site.seen()
     assert {name: expected.get(name) for name in seen} == seen

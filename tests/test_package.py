@@ -18,7 +18,7 @@ from tasks.version import VERSION
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("deployments", "flows", "tasks")
 SOURCES = (*PACKAGES, "pyproject.toml", "README.md", "LICENSE")
-RELEASE = {"release.tsv", "measures.json", "report.html", "manifest.json"}
+RELEASE = {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
 pytestmark = pytest.mark.slow
 
 

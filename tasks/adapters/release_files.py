@@ -47,8 +47,9 @@ from tasks.schema import FinalMeasures
 COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"
 TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
-MEASURES, REPORT = "measures.json", "report.html"
-OTHER_FILES = (MEASURES, REPORT, MANIFEST)
+MEASURES, REPORT, CARD = "measures.json", "report.html", "README.md"
+OTHER_FILES = (MANIFEST, MEASURES, REPORT, CARD)
+"""In the order in which they are put in place: a README without a manifest is somebody else's."""
 OWN_NAMES = frozenset((*OTHER_FILES, *RELEASE_NAMES, REJECTS))
 """All that a release folder may hold; version 0.1 put rejects there as well."""
 
@@ -97,7 +98,8 @@ def open_draft(out: Path, release_format: str, store: Path) -> Draft:
 def foreign_names(out: Path) -> list[str]:
     """What lies in a folder and is no part of a release, fit for a line on a screen."""
     names = {path.name for path in out.iterdir()} if out.is_dir() else set()
-    foreign = names - OWN_NAMES - {LOCK_NAME}
+    own = OWN_NAMES if MANIFEST in names else OWN_NAMES - {CARD}
+    foreign = names - own - {LOCK_NAME}
     return sorted(shown(name) for name in foreign if not name.startswith(ASIDE))
 
 
@@ -191,16 +193,10 @@ def _write_parquet(path: Path, rows: list[tuple[str, str, str, str]]) -> None:
     pq.write_table(pa.table(arrays, names=list(COLUMNS)), path)
 
 
-def write_figures(
-    draft: Draft, figures: tuple[FinalMeasures, str], internal: tuple[FinalMeasures, str]
-) -> None:
-    """Measures and report: the public ones beside the release, the internal ones in the store."""
-    measures, report = figures
-    (draft.folder / MEASURES).write_bytes(_json(measures))
-    (draft.folder / REPORT).write_bytes(report.encode())
-    measures, report = internal
-    write_private(draft.private / MEASURES, _json(measures))
-    write_private(draft.private / REPORT, report.encode())
+def write_measures(draft: Draft, public: FinalMeasures, internal: FinalMeasures) -> None:
+    """The public ones go beside the release, the internal ones to the store."""
+    (draft.folder / MEASURES).write_bytes(_json(public))
+    write_private(draft.private / MEASURES, _json(internal))
 
 
 def _json(measures: FinalMeasures) -> bytes:

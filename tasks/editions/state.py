@@ -1,6 +1,6 @@
 """Releases over time: what an edition holds, and where its releases lie.
 
-OUT/edition-0001/release-0001/    release.tsv, measures.json, report.html, manifest.json
+OUT/edition-0001/release-0001/    release.tsv, report.html, README.md, measures.json, manifest.json
 OUT/edition-0001/release-0002/    …
 """
 

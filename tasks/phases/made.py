@@ -29,6 +29,13 @@ class MadeRelease:
     draft: Result[Draft]
     proven: Result[int]
 
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Of the results, by phase."""
+        first = (self.log, self.table, self.compared, self.clustering, self.release)
+        results = (*first, self.measures, self.draft, self.proven)
+        return {result.phase: result.fingerprint for result in results}
+
 
 class Publication(Protocol):
     """Where a release goes: into a folder of its own, or into an edition.

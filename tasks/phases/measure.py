@@ -24,6 +24,7 @@ from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import compare_with_random
 from tasks.core.measures.risk import (
+    attack_successes,
     diversity,
     homogeneous,
     least_people,
@@ -120,6 +121,7 @@ def measure_release(
             "raw_worst": risk["raw_worst"],
             "released_expected": risk["released_expected"],
             "released_worst": risk["released_worst"],
+            **attack_successes(table, release, sets),
             "least_people": least_people(table, release),
             "partial_knowledge": partial_knowledge(table, release),
         },
@@ -133,6 +135,7 @@ def measure_release(
             release,
             wordnet(settings.store).taxonomy,
             topic_map(settings.store, settings.topics),
+            sets,
             k=settings.k,
             finest=PRECISIONS[settings.time],
         ),

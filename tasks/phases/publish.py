@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
+
+import numpy as np
 
 from tasks.adapters import private_folders, provenance, release_files
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in
 from tasks.adapters.private_folders import Kept
 from tasks.adapters.published import holds
-from tasks.adapters.report.report import render_report
+from tasks.adapters.release_files import CARD, MEASURES, REPORT, render_classes
+from tasks.adapters.report.examples import Class, example_classes, listed_classes
+from tasks.adapters.report.report import Facts, render_card, render_report
 from tasks.adapters.report.verdict import counted
+from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.arrays import people_per_label
 from tasks.core.digests import digest
+from tasks.core.diversity import sensitive_sets
 from tasks.core.measures.public import public_measures as public_measures
-from tasks.core.verification.clauses import promised
-from tasks.errors import UsageError
+from tasks.core.measures.risk import homogeneous_classes
+from tasks.core.verification.clauses import Promise, promised
+from tasks.errors import InputError, UsageError
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
+from tasks.runtime.files import write_private
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.schema import FinalMeasures
 
@@ -73,7 +85,8 @@ def refuse_replacement(job: Job) -> None:
 
 def task_fingerprint(job: Job) -> str:
     """Of what a user asks for: the same after an update of the program."""
-    return digest("task", [file.digest for file in job.files], job.settings.published())
+    asked = (job.settings.published(), job.settings.certificate)
+    return digest("task", [file.digest for file in job.files], *asked)
 
 
 def complete(
@@ -94,17 +107,75 @@ def complete(
         known_by: fingerprints by which the next run recognises it.
     """
     draft, store = made.draft.value, made.job.store.folder
+    promise = provenance.load(store, draft.private).promise
     public = public_measures(measures)
-    release_files.write_figures(
-        draft, (public, render_report(public)), (measures, render_report(measures))
+    release_files.write_measures(draft, public, measures)
+    earlier = _earlier(store, home, place)
+    seen = Facts(
+        promise=promise,
+        files=files_in(draft.folder),
+        rows=promise.published,
+        examples=example_classes(_classes(made, promised_people(promise))),
+        earlier=earlier and public_measures(earlier),
     )
+    (draft.folder / REPORT).write_bytes(render_report(public, seen).encode())
+    (draft.folder / CARD).write_bytes(render_card(public, seen).encode())
     manifest = Manifest(
         files=files_in(draft.folder),
         place=place,
         counted=counted(measures["users"]).whom,
         settings=measures["settings"],
         versions=measures["versions"],
-        promises=promised(provenance.load(store, draft.private).promise),
+        promises=promised(promise),
     ).as_json()
     (draft.folder / MANIFEST).write_bytes(manifest)
+    exact = _classes(made)
+    internal = replace(
+        seen,
+        examples=example_classes(exact),
+        earlier=earlier,
+        manifest=hashlib.sha256(manifest).hexdigest(),
+        logs=[(Path(file.name).name, file.digest) for file in made.job.files],
+        homogeneous=listed_classes(list(compress(exact, _homogeneous(made)))),
+    )
+    write_private(draft.private / REPORT, render_report(measures, internal).encode())
     return private_folders.settle(store, draft.private, home, manifest, known_by)
+
+
+def promised_people(promise: Promise) -> str:
+    """What may be told in public of the people behind any class of rows."""
+    return f"at least {promise.k}" if promise.guarantee == "strict" else "not told"
+
+
+def _classes(made: MadeRelease, people: str = "") -> list[Class]:
+    """The classes of rows as published, with their people: as many as there are, or in words."""
+    release, table = made.release.value, made.table.value
+    texts = render_classes(release, table, wordnet(made.job.settings.store).taxonomy)
+    shown = release.class_of[release.published]
+    rows = np.bincount(shown, minlength=len(texts)).tolist()
+    exact = people_per_label(release.class_of, table.users, len(texts)).tolist()
+    return [
+        (text, own, people or f"{number:,}")
+        for text, own, number in zip(texts, rows, exact, strict=True)
+    ]
+
+
+def _homogeneous(made: MadeRelease) -> list[bool]:
+    """Which classes tell what is sensitive of all their people."""
+    table, settings = made.table.value, made.job.settings
+    sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
+    alike: list[bool] = homogeneous_classes(table, made.release.value, sets).alike.tolist()
+    return alike
+
+
+def _earlier(store: Path, home: Path, place: Place | None) -> FinalMeasures | None:
+    """The exact measures of the release before this one in its edition."""
+    if place is None or place.release == 1:
+        return None
+    before = home.with_name(f"release-{place.release - 1:04d}")
+    try:
+        private = private_folders.private_folder_of(store, before)
+        found: FinalMeasures = json.loads((private / MEASURES).read_bytes())
+    except (InputError, OSError):
+        return None
+    return found

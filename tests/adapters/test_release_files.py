@@ -14,7 +14,7 @@ from tasks.adapters.release_files import (
     Draft,
     open_draft,
     publish,
-    write_figures,
+    write_measures,
     write_rows,
 )
 from tasks.core.records import NO_TIME, RecordTable, Release
@@ -110,8 +110,10 @@ def test_times_are_shown_as_finely_as_they_are_cut(
 def finished(draft: Draft, mark: str) -> None:
     draft.release_path.write_text(mark)
     (draft.folder / "manifest.json").write_text(mark)
-    figures = cast("FinalMeasures", {"mark": mark}), mark
-    write_figures(draft, figures, figures)
+    for name in ("report.html", "README.md"):
+        (draft.folder / name).write_text(mark)
+    figures = cast("FinalMeasures", {"mark": mark})
+    write_measures(draft, figures, figures)
 
 
 def test_nothing_is_visible_before_publication(tmp_path: Path, vault: Path) -> None:
@@ -119,7 +121,7 @@ def test_nothing_is_visible_before_publication(tmp_path: Path, vault: Path) -> N
     finished(draft, "new")
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
     publish(draft)
-    names = {"manifest.json", "measures.json", "release.tsv", "report.html"}
+    names = {"manifest.json", "measures.json", "release.tsv", "report.html", "README.md"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 

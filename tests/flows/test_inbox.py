@@ -87,7 +87,7 @@ def test_each_file_becomes_one_release(site: Site, capsys: pytest.CaptureFixture
     assert names == [f"edition-0001/release-000{n}" for n in (1, 2, 3)]
     for path in site.releases():
         held = {entry.name for entry in path.parent.iterdir()}
-        assert held == {"release.tsv", "measures.json", "report.html", "manifest.json"}
+        assert held == {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
         measures = internal_measures(site.store, path.parent)
         assert measures["verified"] is True
         cohesion = measures["figures"]["cohesion"]

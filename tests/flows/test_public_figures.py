@@ -208,5 +208,5 @@ def test_exact_figures_lie_in_the_store_for_its_owner_alone(
     assert public["records"]["read"] == sum(min(50, n) for n in own.values()) // 50 * 50
     assert public["users"]["read"] == len(own) // K * K
     page = (out / "report.html").read_text()
-    assert "Public edition" in page
-    assert "Internal edition" in kept.with_name("report.html").read_text()
+    assert "public edition" in page
+    assert "internal edition" in kept.with_name("report.html").read_text()

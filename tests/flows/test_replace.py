@@ -104,6 +104,7 @@ def tampered(log: Path, out: Path) -> None:
 
 def of_version_0_1(log: Path, out: Path) -> None:
     (out / "manifest.json").unlink()
+    (out / "README.md").unlink()
     (out / "rejects.tsv").write_text("file\trow\treason\n")
 
 

@@ -24,7 +24,7 @@ from tasks.settings import SAMPLE_LOG
 from tests.helpers.figures import internal_measures
 
 ROOT = Path(__file__).parent.parent.parent
-FILES = {"release.tsv", "measures.json", "report.html", "manifest.json"}
+FILES = {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
 HEADER = "AnonID\tQuery\tQueryTime\n"
 MOMENT = "2006-03-01 10:00:00"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
+from textwrap import wrap
 from typing import Final
 
 from markupsafe import Markup
@@ -21,6 +22,7 @@ from tasks.adapters.pages.svg import (
     dot,
     line,
     marked,
+    ribbon,
     upright,
     words,
 )
@@ -34,6 +36,10 @@ BAR_ROW: Final = 36.0
 """Height of a sideward bar with its name above it."""
 LEGEND_ROW: Final = 19.0
 LONGEST_NAME: Final = 56
+FLOW_ROW: Final = 54.0
+FLOW_NAME: Final = 44
+"""Height of a part's number and its name of two lines, and characters in such a line."""
+FLOW_LEAST: Final = 150.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,12 +381,27 @@ def _whisker(start: float, end: float, y: float) -> Shapes:
     return [line("whisker", start, y, end, y), *ends]
 
 
-def stack_chart(parts: Sequence[Bar]) -> Shapes:
-    """Parts of a whole, side by side."""
-    values = [part.value for part in parts]
-    x = Scale(0, max(1.0, sum(values)), 0, WIDTH)
-    starts = accumulate(values, initial=0.0)
-    return [
-        box(part.kind, x.at(start), 0, x.at(part.value), 20)
-        for part, start in zip(parts, starts, strict=False)
-    ]
+def flow_height(parts: Sequence[Bar]) -> float:
+    return max(FLOW_LEAST, FLOW_ROW * len(parts)) + 32
+
+
+def flow_chart(whole: str, parts: Sequence[Bar], numbers: Sequence[str]) -> Shapes:
+    """A whole at the left that flows into its parts, each with its number and name at the right."""
+    total, height = sum(part.value for part in parts), flow_height(parts) - 32
+    gap = min(10.0, height / 4 / len(parts))
+    scale = Scale(0, total, 24, 24 + height - gap * (len(parts) - 1))
+    starts = list(accumulate((part.value for part in parts), initial=0.0))
+    left, right = (16.0, 28.0), (112.0, 124.0)
+    tops = [scale.at(start) + gap * place for place, start in enumerate(starts[:-1])]
+    names = spread([top + FLOW_ROW / 2 for top in tops], FLOW_ROW, 24 + height - FLOW_ROW / 2)
+    shapes = [words(whole, left[0], 14)]
+    shapes.append(box("whole", left[0], 24, left[1] - left[0], scale.at(total) - 24))
+    for part, number, start, top, name in zip(parts, numbers, starts, tops, names, strict=False):
+        long = scale.at(part.value) - 24
+        before = (scale.at(start), scale.at(start) + long)
+        shapes.append(ribbon(part.kind, (left[1], *before), (right[0], top, top + long)))
+        shapes.append(box(part.kind, right[0], top, right[1] - right[0], max(long, 1)))
+        lines = wrap(part.name, FLOW_NAME, max_lines=2, placeholder=" …")
+        shapes.append(words(number, right[1] + 10, name - 10, kind="label strong"))
+        shapes += [words(own, right[1] + 10, name + 6 + 15 * at) for at, own in enumerate(lines)]
+    return shapes

@@ -45,5 +45,5 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.3f}"
+        return f"{value:,.3f}".rstrip("0").removesuffix(".")
     return f"{value:,}" if isinstance(value, int) else str(value)

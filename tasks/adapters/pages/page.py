@@ -55,7 +55,7 @@ def picture_address(drawn: Markup, width: float) -> str:
 def _environment(templates: Path) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([templates, SHARED]),
-        autoescape=True,
+        autoescape=lambda name: not (name or "").endswith(".md"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -60,6 +60,16 @@ def curve(kind: str, points: Iterable[Place]) -> Markup:
     return _shape("polyline", f"line {kind}", {"points": _places(points)})
 
 
+def ribbon(kind: str, start: tuple[float, float, float], end: tuple[float, float, float]) -> Markup:
+    """A band from one upright edge to another, each given as x, top and bottom."""
+    (x, top, bottom), (far, far_top, far_bottom) = start, end
+    middle = _number((x + far) / 2)
+    there = f"M{_places([(x, top)])} C{middle},{_number(top)} {middle},{_number(far_top)} "
+    back = f"L{_places([(far, far_bottom)])} C{middle},{_number(far_bottom)} {middle},"
+    path = f"{there}{_places([(far, far_top)])} {back}{_number(bottom)} {_places([(x, bottom)])} Z"
+    return _shape("path", f"ribbon {kind}", {"d": path})
+
+
 def words(
     content: str, x: float, y: float, *, anchor: Anchor = "start", kind: str = "label"
 ) -> Markup:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
@@ -21,15 +20,16 @@ from tasks.adapters.pages.charts import (
     bar_chart,
     bars_height,
     even_ticks,
+    flow_chart,
+    flow_height,
     histogram_chart,
     legend,
     ordered_chart,
     share_chart,
-    stack_chart,
 )
 from tasks.adapters.pages.numbers import count, percent
 from tasks.adapters.pages.page import Figure, picture_address
-from tasks.adapters.pages.svg import box, picture
+from tasks.adapters.pages.svg import picture
 from tasks.adapters.report.verdict import loss_speaks_of
 from tasks.schema import FinalMeasures, Histogram, RandomClusters, RiskPoints
 
@@ -40,49 +40,62 @@ ALONE: Final = 600
 """Width of a picture that stands alone, in pixels."""
 
 
-@dataclass(frozen=True, slots=True)
-class FateOfRows:
-    """A bar of all rows by what became of them, and what its colours mean."""
-
-    drawn: Markup
-    keys: list[tuple[str, Markup]]
-
-
-def fate_of_rows(measures: FinalMeasures) -> FateOfRows:
+def fate_of_rows(measures: FinalMeasures) -> Figure:
+    """From what was read to what became of it, by reason."""
     records = measures["records"]
     # Public figures may tell nothing of one or the other.
     read, published = records["read"] or 0, records["published"] or 0
     changed = min(published, round((measures["shares"]["changed"] or 0) * read))
+    waits = "waits" if "edition" in measures else "withheld"
+    reasons = sorted(measures["withheld_by_reason"].items(), key=lambda entry: -entry[1])
     parts = [
         Bar("published, changed", changed, "after"),
         Bar("published as it was", published - changed, "same"),
-        Bar("withheld", records["withheld"] or 0, "before"),
+        *(Bar(f"{waits}: {why}", rows, "before") for why, rows in reasons),
         Bar("set aside", records["rejected"] or 0, "aside"),
     ]
-    said = [f"{part.name}: {count(part.value)}" for part in parts]
-    swatches = [box(part.kind, 0, 0, 1, 1) for part in parts]
-    title, size = "What became of the rows", (WIDTH, 20.0)
-    bar = picture("rows", title, "; ".join(said), size, stack_chart(parts))
-    return FateOfRows(bar, list(zip(said, swatches, strict=True)))
+    parts = [part for part in parts if part.value]
+    whole = sum(part.value for part in parts)
+    number = _about if measures["rounded"] else _exactly
+    numbers = [number(part.value, whole) for part in parts]
+    said = "; ".join(f"{part.name}: {own}" for part, own in zip(parts, numbers, strict=True))
+    says = f"Rows that were read, by what became of them. {said}."
+    shapes = flow_chart("rows read", parts, numbers) if parts else []
+    return _figure("rows", "From the log to the release", says, shapes, flow_height(parts))
+
+
+def _exactly(rows: float, whole: float) -> str:
+    return f"{count(rows)} ({percent(100 * rows / whole)})"
+
+
+def _about(rows: float, whole: float) -> str:
+    """Public counts are not those of the file, and too coarse for more."""
+    nearest = 5 * round(20 * rows / whole)
+    return f"about {percent(nearest)}" if nearest else f"less than {percent(5)}"
 
 
 def standalone_pictures(measures: FinalMeasures) -> list[tuple[Figure, str]]:
     """Each figure that has something to show, with its picture as a data address."""
     return [
         (figure, picture_address(figure.drawn, ALONE))
-        for figure in figures(measures)
+        for figure in (fate_of_rows(measures), *figures(measures))
         if figure.drawn
     ]
 
 
 def figures(measures: FinalMeasures) -> list[Figure]:
-    """All figures, in the order in which a reader asks: what is kept, why no more; for the people;
-    the clusters, the loss. Public ones end with what is kept: the others show single values."""
-    kept = [information_kept(measures), information_by_topic(measures), reasons(measures)]
-    if measures["rounded"]:
-        return kept
-    drawn = (people_per_row, linkage_risk, cluster_sizes, cohesion, random_clusters, loss_by_topic)
-    return [*kept, *(draw(measures) for draw in drawn)]
+    """What is kept, and for the people. Public ones end with what is kept: the others show single
+    values."""
+    kept = [information_kept(measures), information_by_topic(measures)]
+    return (
+        kept if measures["rounded"] else [*kept, people_per_row(measures), linkage_risk(measures)]
+    )
+
+
+def figures_of_paper(measures: FinalMeasures) -> list[Figure]:
+    """The paper's figures, which show single clusters and so are internal."""
+    drawn = (cluster_sizes, cohesion, random_clusters, loss_by_topic)
+    return [] if measures["rounded"] else [draw(measures) for draw in drawn]
 
 
 def information_kept(measures: FinalMeasures) -> Figure:
@@ -119,19 +132,6 @@ def information_by_topic(measures: FinalMeasures) -> Figure:
     )
     bars = [Bar(topic, value) for topic, value in by_topic]
     return _bars("kept-topics", "Information kept by topic", says, bars, KEPT)
-
-
-def reasons(measures: FinalMeasures) -> Figure:
-    """Why rows are withheld."""
-    found, read = measures["withheld_by_reason"], measures["records"]["read"]
-    ordered = sorted(found.items(), key=lambda entry: -entry[1])
-    rows = sum(found.values())
-    says = (
-        f"{count(rows)} of {count(read)} rows are withheld. Rows that could not even be read are "
-        "not among them: they are set aside, and listed below."
-    )
-    bars = [Bar(f"{why}: {count(some)}", 100 * some / rows, "before") for why, some in ordered]
-    return _bars("withheld", "Why rows are withheld", says, bars, "share of the rows withheld")
 
 
 def people_per_row(measures: FinalMeasures) -> Figure:

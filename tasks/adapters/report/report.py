@@ -1,82 +1,207 @@
-"""The report: one self-contained page that opens from disk, made from the measures alone."""
+"""The certificate: one self-contained page that opens from disk, and the data card beside it.
+
+Both editions are made by the same words from their own figures: the public one from the rounded
+measures and what anybody can see in the release, the internal one from the exact measures. Every
+figure is a `data` element under its name in `measures.json`, so that programs can read the page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tasks.adapters.pages.numbers import count, share, shown
+from markupsafe import Markup
+
+from tasks.adapters.pages.numbers import UNTOLD, count, percent, share, shown
 from tasks.adapters.pages.page import render
-from tasks.adapters.report.figures import fate_of_rows, figures
-from tasks.adapters.report.verdict import counted, verdict
+from tasks.adapters.report.examples import Example
+from tasks.adapters.report.figures import fate_of_rows, figures, figures_of_paper
+from tasks.adapters.report.verdict import (
+    KINDS,
+    amounts_of,
+    attribute_shares,
+    counted,
+    language_of,
+    promise_of,
+    truth_said,
+    verdict_of,
+)
+from tasks.adapters.report.words import GLOSSARY, MEANINGS, SECTIONS, Meaning
+from tasks.core.verification.clauses import Promise, clauses_of, in_words, not_promised
 from tasks.schema import FinalMeasures
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-SECTIONS: Final = (
-    ("Settings", "settings", ""),
-    ("Versions", "versions", ""),
-    ("Seconds", "seconds", "wall clock of each phase"),
-    ("Edition", "edition", "the release among those of its edition"),
-    ("Records", "records", "rows; read = published + withheld + rejected"),
-    ("Withheld", "withheld_by_reason", "rows by reason"),
-    ("Attributes", "attributes", "mentions in all rows; in doubt: a rarer sense is sensitive"),
-    ("Identifiers", "identifiers", "mentions in all rows by kind; none is published"),
-    ("Shares", "shares", "parts of the rows read"),
-    ("People", "users", "distinct people; or sessions or rows, if those were counted"),
-    ("Language", "language", "parts of the queries, judged by their words"),
-    ("Words", "words", "words and attributes of all rows, before and after"),
-    ("Clusters", "clusters", "sizes in records, min_users in distinct users"),
-    ("Information", "information", "bits kept of the bits held, percent"),
-    ("Truth", "truth", "shares of published concepts and rows that are true, 1 is all"),
-    ("Cohesion", "cohesion", "Eq. 10, 0 is best; shares of clusters and of records below 0.45"),
-    ("Information loss", "information_loss", "Eq. 11, percent: 100 · SSE / SST, of attributes"),
-    ("Linkage risk", "risk", "chance that somebody who knows the whole query picks the person"),
-    ("Diversity", "diversity", "distinct original sets per cluster; entropy in bits"),
-    ("Pairs", "pairs", "distances computed and reused"),
-)
-Row = tuple[str, ...]
+SINCE: Final = {
+    "rows published": ("records.published", count),
+    "rows withheld": ("records.withheld", count),
+    "in the release": ("users.published", count),
+    "information kept": ("information.kept_percent", percent),
+    "clusters": ("clusters.count", count),
+}
+"""What is told of a release beside the one before it."""
+Tell = Callable[[str, Any, Callable[[Any], str]], str]
+"""Writes a figure, given its name, its value and how such values are written."""
+Row = tuple[object, ...]
 """Of a table: a name and its cells."""
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What a certificate says beside the measures.
+
+    Attributes:
+        promise: what was proven.
+        files: size and SHA-256 of the release and its measures, by name.
+        rows: of the release file.
+        examples: rows to look at.
+        earlier: measures of the release before it in the edition, of the same kind.
+        manifest: its SHA-256; internal: the manifest names the public report, not the other way.
+        logs: names and SHA-256 of the files that were read; internal.
+        homogeneous: rows that tell what is sensitive of all their people; internal.
+    """
+
+    promise: Promise
+    files: Mapping[str, tuple[int, str]]
+    rows: int
+    examples: Sequence[Example] = field(repr=False)
+    earlier: FinalMeasures | None = None
+    manifest: str = ""
+    logs: Sequence[tuple[str, str]] = ()
+    homogeneous: Sequence[Example] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """Measures that belong together, under the names that they have in measures.json."""
+    """Measures that belong together."""
 
     title: str
     note: str
     rows: list[Row]
 
 
-def render_report(measures: FinalMeasures) -> str:
-    """The page of these measures, internal or public: what is not told is a dash, or not there."""
+def render_report(measures: FinalMeasures, facts: Facts) -> str:
+    """The certificate, internal or public: what is not told is a dash, or not there."""
     return render(
         TEMPLATES,
         "report.html",
-        verdict=verdict(measures),
+        kind=KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed",
         rows=fate_of_rows(measures),
-        before_and_after=_before_and_after(measures),
         figures=figures(measures),
+        figures_of_paper=figures_of_paper(measures),
+        clauses=_clauses(measures, facts),
+        examples=[
+            (own.query, own.concepts, own.time or UNTOLD, count(own.rows), own.people, own.why)
+            for own in facts.examples
+        ],
+        homogeneous=[
+            (own.query, own.concepts, count(own.rows), own.people) for own in facts.homogeneous
+        ],
+        before_and_after=_before_and_after(measures),
+        since=_since(measures, facts.earlier),
         rejects=_rejects(measures),
-        sections=_sections(measures),
+        sections=list(_sections(measures)),
+        glossary=GLOSSARY,
+        language=language_of(measures),
+        amounts=amounts_of(measures),
+        loss_shares=attribute_shares(measures),
+        **_common(measures, facts, told),
     )
+
+
+def render_card(measures: FinalMeasures, facts: Facts) -> str:
+    """The data card for people who work with the release, in Markdown."""
+    return render(TEMPLATES, "data_card.md", **_common(measures, facts, in_plain_text))
+
+
+def _common(measures: FinalMeasures, facts: Facts, tell: Tell) -> dict[str, Any]:
+    whom = counted(measures["users"])
+    ways = {"n": count, "s": share, "p": percent, "v": shown}
+    return {
+        "measures": measures,
+        "certificate": measures["certificate"],
+        "settings": measures["settings"],
+        "edition": measures.get("edition", {}),
+        "public": measures["rounded"],
+        "facts": facts,
+        "notes": not_promised(facts.promise.guarantee),
+        "verdict": verdict_of(measures),
+        "promise": promise_of(measures),
+        "truth": truth_said(measures),
+        "who": whom.unit,
+        "whom": whom.whom,
+        **{name: partial(_tell, measures, tell, write) for name, write in ways.items()},
+    }
+
+
+def _tell(measures: FinalMeasures, tell: Tell, write: Callable[[Any], str], name: str) -> str:
+    return tell(name, _value(measures, name), write)
+
+
+def told(name: str, value: Any, write: Callable[[Any], str] = shown) -> Markup:
+    """A figure as people read it, and as programs do."""
+    if value is None:
+        return Markup('<abbr title="not told">{}</abbr>').format(UNTOLD)
+    element = Markup('<data value="{}" data-figure="{}">{}</data>')
+    return element.format(json.dumps(value, ensure_ascii=False), name, write(value))
+
+
+def in_plain_text(name: str, value: Any, write: Callable[[Any], str]) -> str:
+    return write(value)
+
+
+def _value(measures: FinalMeasures, name: str) -> Any:
+    value: Any = measures
+    for part in name.split("."):
+        value = value[part]
+    return value
+
+
+def _clauses(measures: FinalMeasures, facts: Facts) -> list[Row]:
+    """Each clause as it was proven, what it means, and its figure."""
+    proven = clauses_of(facts.promise)
+    return [
+        (said, MEANINGS[clause.says].says, _figure_of(measures, facts, MEANINGS[clause.says]))
+        for clause, said in zip(proven, in_words(proven, facts.promise), strict=True)
+    ]
+
+
+def _figure_of(measures: FinalMeasures, facts: Facts, meaning: Meaning) -> Markup:
+    value = _value(measures, meaning.figure) if meaning.figure else None
+    if value is None:
+        return Markup("{} rows checked").format(count(facts.rows))
+    write = share if isinstance(value, float) else shown
+    return Markup("{} {}").format(told(meaning.figure, value, write), meaning.of)
 
 
 def _before_and_after(measures: FinalMeasures) -> list[Row]:
     """The sizes of the data in the log and in the release."""
-    distinct, clusters = measures["figures"]["distinct"], measures["clusters"]["count"]
-    records, users, words = measures["records"], measures["users"], measures["words"]
-    pairs = [
-        ("rows", records["read"], records["published"]),
-        (counted(users).whom, users["read"], users["published"]),
-        ("words", words["read"], words["published"]),
-        ("distinct queries → distinct rows", distinct["queries"], distinct["published_rows"]),
-        ("distinct attribute sets → clusters", distinct["sets"], clusters),
-    ]
+    pairs = {
+        "rows": ("records.read", "records.published"),
+        counted(measures["users"]).whom: ("users.read", "users.published"),
+        "words": ("words.read", "words.published"),
+        "different queries → different rows": (
+            "figures.distinct.queries",
+            "figures.distinct.published_rows",
+        ),
+        "different sets of attributes → clusters": ("figures.distinct.sets", "clusters.count"),
+    }
     return [
-        (name, count(before), count(after), share(after / before if before and after else None))
-        for name, before, after in pairs
+        (what, *(told(name, _value(measures, name), count) for name in names))
+        for what, names in pairs.items()
+    ]
+
+
+def _since(measures: FinalMeasures, earlier: FinalMeasures | None) -> list[Row]:
+    """This release beside the one before it."""
+    if earlier is None:
+        return []
+    return [
+        (what, write(_value(earlier, name)), told(name, _value(measures, name), write))
+        for what, (name, write) in SINCE.items()
     ]
 
 
@@ -84,23 +209,31 @@ def _rejects(measures: FinalMeasures) -> list[Row]:
     """Rows set aside, by reason; never what they said."""
     found = measures["figures"]["rejects"]
     ordered = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
-    return [(reason, count(rows)) for reason, rows in ordered]
+    return [(reason, told(f"figures.rejects.{reason}", rows)) for reason, rows in ordered]
 
 
-def _sections(measures: FinalMeasures) -> list[Section]:
+def _sections(measures: FinalMeasures) -> Iterator[Section]:
+    """All figures in words; what is not told is left out."""
     found: Mapping[str, Any] = measures
-    return [
-        Section(title, note, [(name, shown(value)) for name, value in _flat(found[key])])
-        for title, key, note in SECTIONS
-        if key in found
-    ]
+    for title, key, note, labels in SECTIONS:
+        rows: list[Row] = [
+            (_label(labels, name), told(f"{key}.{name}", value))
+            for name, value in _flat(found.get(key, {}))
+            if value not in (None, "")
+        ]
+        if rows:
+            yield Section(title, note, rows)
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
+def _label(labels: Mapping[str, str], name: str) -> str:
+    """What a figure is called; one of many, whose names depend on the log, by both names."""
+    of, _, own = name.partition(".")
+    return labels.get(name) or (f"{labels[of]}: {own}" if of in labels else name)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, dict):
-            rows.extend(_flat(value, f"{prefix}{name}: "))
+            yield from _flat(value, f"{prefix}{name}.")
         else:
-            rows.append((prefix + name, value))
-    return rows
+            yield prefix + name, value

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tasks.adapters.pages.numbers import UNTOLD, count, percent, share
 from tasks.core.counted import Counted
 from tasks.schema import FinalMeasures, UserCounts
@@ -26,57 +24,7 @@ PROMISES = {
         "Nor need it be true: a row may say what its person did not ask for."
     ),
 }
-NOT_PROMISED = (
-    "Out of scope, in any mode. Homogeneity: if all people behind a row share a trait, the row "
-    "tells it. Membership: a rare concept shows that somebody in the log asked for it, and a "
-    "person known to be in the log can be placed in a row. Sybils: whoever has k − 1 accounts of "
-    "their own in the log sees, by a row that appears or by one row more, whether somebody else "
-    "asked what those accounts asked; --rounding hides single rows, not the one that completes a "
-    "multiple of k. Several editions of the same people can be intersected. Identifiers that no "
-    "recogniser knows may be published."
-)
-INTERNAL = "Internal edition of the report: all figures are exact. Not for publication."
-PUBLIC = (
-    "Public edition of the report: figures are rounded so that nobody can be read off. People: "
-    "down to multiples of {people}; rows: at most {rows} of each person are counted, down to "
-    "multiples of {rows}. A dash: {none}."
-)
 KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a reader is told first.
-
-    Attributes:
-        kind: held, partly or failed.
-        key_numbers: what a reader takes home, each with what it is: first how much is published,
-            how much of it is kept, and whether it is true.
-    """
-
-    kind: str
-    head: str
-    promise: str
-    amounts: str
-    homogeneity: str
-    language: str
-    edition: str
-    key_numbers: tuple[tuple[str, str], ...]
-    not_promised: str = NOT_PROMISED
-
-
-def verdict(measures: FinalMeasures) -> Verdict:
-    """The verdict with what it means and what it does not."""
-    return Verdict(
-        kind=KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed",
-        head=verdict_of(measures),
-        promise=promise_of(measures),
-        amounts=amounts_of(measures),
-        homogeneity=homogeneity_of(measures),
-        language=language_of(measures),
-        edition=PUBLIC.format(**measures["rounded"]) if measures["rounded"] else INTERNAL,
-        key_numbers=_key_numbers(measures),
-    )
 
 
 def verdict_of(measures: FinalMeasures) -> str:
@@ -100,23 +48,19 @@ def promise_of(measures: FinalMeasures) -> str:
 
 def amounts_of(measures: FinalMeasures) -> str:
     """How much of the log is in the release."""
-    records, users = measures["records"], measures["users"]
+    records, users, rounded = measures["records"], measures["users"], measures["rounded"]
+    so_counted = (
+        f"Counted with at most {rounded['rows']} rows of each and rounded down, so fewer than in "
+        "the file: "
+        if rounded
+        else ""
+    )
     return (
+        f"{so_counted}"
         f"{count(records['published'])} of {count(records['read'])} rows are published, "
         f"{count(records['withheld'])} withheld, {count(records['rejected'])} set aside; "
         f"{count(users['published'])} of {counted(users).said(count(users['read']))} are in the "
         "release."
-    )
-
-
-def homogeneity_of(measures: FinalMeasures) -> str:
-    """What rows tell of everybody behind them."""
-    found = measures["diversity"]
-    return (
-        f"{count(found['homogeneous_classes'])} of {count(found['sensitive_classes'])} different "
-        "rows whose people all hold something sensitive are homogeneous: all hold the same. "
-        "Whoever knows that somebody stands behind such a row knows what it is; --l 2 asks for "
-        "more."
     )
 
 
@@ -132,6 +76,9 @@ def language_of(measures: FinalMeasures) -> str:
 def published_of(measures: FinalMeasures) -> str:
     """How many rows of how many are published."""
     records, part = measures["records"], measures["shares"]["published"]
+    if measures["rounded"] and part is not None:
+        # Public counts are not those of the file: beside it they would look wrong.
+        return f"about {share(part)}"
     return f"{count(records['published'])} of {count(records['read'])} ({share(part)})"
 
 
@@ -161,25 +108,3 @@ def attribute_shares(measures: FinalMeasures) -> tuple[str, str]:
     shares = measures["shares"]
     held, published = shares["with_attributes"], shares["with_attributes_published"]
     return share(held), share(published / held if held and published is not None else held)
-
-
-def _key_numbers(measures: FinalMeasures) -> tuple[tuple[str, str], ...]:
-    risk = measures["risk"]
-    rows, raw = count(measures["records"]["read"]), share(risk["raw_worst"])
-    loss = percent(measures["information_loss"]["symmetric_percent"])
-    whom = counted(measures["users"]).whom
-    return (
-        (share(measures["shares"]["published"]), f"of {rows} rows published"),
-        (percent(measures["information"]["kept_percent"]), "of the information kept"),
-        _true_rows(measures["truth"]["rows_true"]),
-        (count(risk["least_people"]), f"{whom} at least behind every published row"),
-        (share(risk["released_worst"]), f"linkage risk at worst (raw log: {raw})"),
-        (loss, f"loss by the paper’s measure, which speaks of {loss_speaks_of(measures)}"),
-    )
-
-
-def _true_rows(part: float | None) -> tuple[str, str]:
-    if part == 1:
-        return "every row", "true: its concepts are those of everybody behind it, or above them"
-    false = None if part is None else 1 - part
-    return share(false), "of published rows say something false of who is behind them"

@@ -9,7 +9,7 @@ behind it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.counts import unchanged
 from tasks.core.measures.information import Information, information_kept, truth_of
-from tasks.core.measures.risk import raw_success, released_success
-from tasks.core.records import ATTRIBUTE, WITHHELD, Flags, RecordTable, Release
+from tasks.core.measures.risk import attack_successes, raw_success, released_success
+from tasks.core.records import ATTRIBUTE, WITHHELD, Flags, Ints, RecordTable, Release
 from tasks.core.taxonomy import Taxonomy
 from tasks.schema import Basis
 
@@ -35,6 +35,7 @@ def public_basis(
     release: Release,
     taxonomy: Taxonomy,
     topics: TopicMap,
+    sets: Ints,
     *,
     k: int,
     finest: int,
@@ -42,6 +43,7 @@ def public_basis(
     """All that the public edition of the figures needs and the internal one does not say.
 
     Args:
+        sets: what is sensitive of each form, or -1.
         finest: the finest precision of time that may be published.
     """
     most = ROWS_PER_K * k
@@ -54,6 +56,8 @@ def public_basis(
     if len(few):
         values["risk.raw_expected"] = float(raw_success(table)[chosen].mean())
         values["risk.released_expected"] = float(released_success(table, release)[chosen].mean())
+        attacks = attack_successes(table, release, sets, chosen)
+        values |= {f"risk.{name}": cast("float", value) for name, value in attacks.items()}
     return {
         "rows_per_person": most,
         "counts": found.counts,

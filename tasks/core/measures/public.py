@@ -149,6 +149,7 @@ K_ANONYMOUS: Final = ("strict", "terms")
 
 PUBLIC: Final[dict[str, Rounding]] = {
     "verified": EXACT,
+    "certificate.*": EXACT,
     "settings.*": EXACT,
     "versions.*": EXACT,
     "records.rejected": REJECTS,
@@ -184,6 +185,10 @@ PUBLIC: Final[dict[str, Rounding]] = {
     "risk.raw_worst": INTERNAL,
     "risk.released_expected": _based(0.05),
     "risk.released_worst": _promised(STRICT, "1/k or dominance, what is more", _worst),
+    "risk.linked_expected": _based(0.05),
+    "risk.linked_chance": _based(0.05),
+    "risk.inferred_expected": _based(0.05),
+    "risk.inferred_chance": _based(0.05),
     "risk.least_people": _promised(STRICT, "k", lambda figure: figure.k),
     "risk.partial_knowledge.one_term_least": _promised(K_ANONYMOUS, "k", lambda figure: figure.k),
     "risk.partial_knowledge.two_terms_least": _promised(STRICT, "k", lambda figure: figure.k),

@@ -6,6 +6,9 @@ class, or pick one of its rows, which is more likely a heavy person's. That is a
 nearest-record linkage (Domingo-Ferrer & Torra 2001). In the raw log the same adversary finds the
 rows with that very query.
 
+Linkability and inference: somebody knows the row that tells a person's query, and picks another
+row as theirs, or guesses what is sensitive of them; beside it what succeeds without the release.
+
 Intersection: what somebody learns who holds two releases of the same records: whom both rows may
 stand for. That is the price of a new edition while the earlier one was not withdrawn. Releases of
 one edition have no record in common, but people return: whoever knows that somebody asked the same
@@ -21,8 +24,9 @@ import numpy as np
 from scipy import sparse
 
 from tasks.core.arrays import distinct, group_by, people_per_label, take_ragged
-from tasks.core.records import Clusters, Floats, Ints, Longs, RecordTable, Release
+from tasks.core.records import Clusters, Flags, Floats, Ints, Longs, RecordTable, Release
 from tasks.core.rows.returning import NOT_BEFORE, PublishedRows, company_of, people_of_classes
+from tasks.schema import AttackSuccesses
 
 MOST_PEOPLE: Final = 4_000_000
 """People of classes that are held against each other at a time."""
@@ -62,6 +66,72 @@ def _success(labels: Ints, users: Ints, count: int) -> Floats:
     own = np.bincount(holding_of, minlength=len(first))[holding_of]
     chance = np.maximum(1.0 / np.maximum(people, 1), own / np.maximum(rows, 1))
     return np.where(labels >= 0, chance, 0.0)
+
+
+def linked_success(table: RecordTable, labels: Ints) -> Floats:
+    """The chance that another row of the same label is the same person's, for each record of one.
+
+    Somebody knows one row of a person and picks another that reads alike, as if it were theirs
+    (linkability, WP29 opinion 05/2014). If all have one label: what blind picking gives.
+
+    Returns:
+        Shape (records with a label,), in their order.
+    """
+    labels, users = labels[labels >= 0], table.users[labels >= 0]
+    first, holding_of = group_by(labels, users)
+    own = np.bincount(holding_of, minlength=len(first))[holding_of]
+    rows = np.bincount(labels)[labels] if len(labels) else own
+    chances: Floats = (own - 1) / np.maximum(rows - 1, 1)
+    return chances
+
+
+def inferred_success(table: RecordTable, labels: Ints, sets: Ints) -> Floats:
+    """Whether what most people behind a record's label hold is its own sensitive set, 0 or 1.
+
+    Somebody knows behind which row a person stands, and that they asked for something sensitive,
+    and guesses what most behind that row did (inference, WP29). If all have one label: what
+    somebody guesses who knows the log's commonest set and no release.
+
+    Args:
+        labels: of each record, or -1.
+        sets: what is sensitive of each record, or -1.
+
+    Returns:
+        Shape (records with a label and a set,), in their order.
+    """
+    held = (labels >= 0) & (sets >= 0)
+    labels, sets, users = labels[held], sets[held], table.users[held]
+    kinds, kind_of = group_by(labels, sets)
+    people = people_per_label(kind_of.astype(np.int32), users, len(kinds))
+    # By label the commonest set first; of equals that of the lower number.
+    order = np.lexsort((sets[kinds], -people, labels[kinds]))
+    best = order[np.unique(labels[kinds][order], return_index=True)[1]]
+    return np.isin(kind_of, best).astype(np.float64)
+
+
+def attack_successes(
+    table: RecordTable, release: Release, sets: Ints, chosen: Flags | None = None
+) -> AttackSuccesses:
+    """Mean success of linking rows and of inferring, beside what succeeds by chance.
+
+    Args:
+        sets: what is sensitive of each form, or -1.
+        chosen: the records whose mean is taken; all that are published if not given.
+    """
+    published = np.where(release.published, 0, -1).astype(np.int32)
+    own = sets[table.form_of]
+    counted = np.ones(len(table), dtype=np.bool_) if chosen is None else chosen
+    linked, inferred = counted[published >= 0], counted[(published >= 0) & (own >= 0)]
+    return {
+        "linked_expected": _mean(linked_success(table, release.class_of)[linked]),
+        "linked_chance": _mean(linked_success(table, published)[linked]),
+        "inferred_expected": _mean(inferred_success(table, release.class_of, own)[inferred]),
+        "inferred_chance": _mean(inferred_success(table, published, own)[inferred]),
+    }
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 0.0
 
 
 def least_people(table: RecordTable, release: Release) -> int:
@@ -134,10 +204,19 @@ def diversity(table: RecordTable, clusters: Clusters) -> dict[str, float]:
     }
 
 
-def homogeneous(table: RecordTable, release: Release, sets: Ints) -> dict[str, int]:
-    """Rows of which everybody holds something sensitive, and of these the homogeneous ones.
+class Homogeneity(NamedTuple):
+    """Which classes of rows are of people who all hold something sensitive, and all the same.
 
-    Whoever knows that a person stands behind a homogeneous row knows that person's sensitive set.
+    Attributes:
+        sensitive, alike: shape (classes,).
+    """
+
+    sensitive: Flags
+    alike: Flags
+
+
+def homogeneous_classes(table: RecordTable, release: Release, sets: Ints) -> Homogeneity:
+    """Who knows that a person stands behind a homogeneous row knows that person's sensitive set.
 
     Args:
         sets: what is sensitive of each form, or -1.
@@ -149,11 +228,16 @@ def homogeneous(table: RecordTable, release: Release, sets: Ints) -> dict[str, i
     np.minimum.at(least, classes, own)
     np.maximum.at(greatest, classes, own)
     sensitive = least >= 0
-    alike = sensitive & (least == greatest)
+    return Homogeneity(sensitive, sensitive & (least == greatest))
+
+
+def homogeneous(table: RecordTable, release: Release, sets: Ints) -> dict[str, int]:
+    """Rows of which everybody holds something sensitive, and of these the homogeneous ones."""
+    sensitive, alike = homogeneous_classes(table, release, sets)
     return {
         "sensitive_classes": int(sensitive.sum()),
         "homogeneous_classes": int(alike.sum()),
-        "homogeneous_rows": int(alike[classes].sum()),
+        "homogeneous_rows": int(alike[release.class_of[release.published]].sum()),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -12,12 +13,15 @@ from hypothesis import strategies as st
 
 from tasks.adapters.pages.charts import (
     Axis,
+    Bar,
     Frame,
     Line,
     Mark,
     Scale,
     Series,
     even_ticks,
+    flow_chart,
+    flow_height,
     histogram_chart,
     line_chart,
     name_line_ends,
@@ -25,7 +29,6 @@ from tasks.adapters.pages.charts import (
     round_step,
     share_chart,
     spread,
-    stack_chart,
 )
 from tasks.adapters.pages.numbers import percent, short_count
 from tasks.adapters.pages.page import picture_address, picture_file
@@ -51,8 +54,16 @@ def test_a_log_scale_is_said() -> None:
     assert "people (log scale)" in shapes
 
 
-def test_parts_of_nothing_are_nothing() -> None:
-    assert stack_chart([]) == []
+def test_what_flows_is_as_wide_as_its_number_and_every_name_has_its_own_place() -> None:
+    parts = [Bar("most", 900), Bar("few " * 30, 1), Bar("fewer", 1), Bar("some", 98)]
+    shapes = [ElementTree.fromstring(one) for one in flow_chart("all", parts, ["a", "b", "c", "d"])]
+    _, most, *_, some = (float(one.attrib["height"]) for one in shapes if one.tag == "rect")
+    assert most / some == pytest.approx(900 / 98, rel=0.01)
+    assert sum(one.tag == "path" for one in shapes) == len(parts)
+    said = [float(one.attrib["y"]) for one in shapes if one.tag == "text"]
+    assert said == sorted(said)
+    assert max(said) < flow_height(parts)
+    assert min(after - before for before, after in pairwise(said)) >= 12
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.detection.topics import TopicMap
+from tasks.core.diversity import sensitive_sets
 from tasks.core.measures.basis import ROWS_PER_K, WORDS_PER_ROW, public_basis
 from tasks.core.measures.public import (
     DROPPED,
@@ -130,7 +131,8 @@ def basis_of(log: tuple[Taxonomy, RecordTable], release: Release) -> Basis:
     taxonomy, table = log
     masks = (np.arange(len(taxonomy)) % 3 == 1).astype(np.uint32)
     topics = TopicMap(("a topic",), masks)
-    return public_basis(table, release, taxonomy, topics, k=K, finest=TIME_DAY)
+    sets = sensitive_sets(table, topics.sensitive)
+    return public_basis(table, release, taxonomy, topics, sets, k=K, finest=TIME_DAY)
 
 
 def without(table: RecordTable, release: Release, user: int) -> tuple[RecordTable, Release]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,8 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.measures.counts import count_release
-from tasks.core.measures.risk import diversity, least_people, linkage_risk, partial_knowledge
-from tasks.core.records import Clusters, QueryLog, RecordTable
+from tasks.core.measures.risk import (
+    attack_successes,
+    diversity,
+    homogeneous_classes,
+    inferred_success,
+    least_people,
+    linkage_risk,
+    linked_success,
+    partial_knowledge,
+)
+from tasks.core.records import Clusters, Flags, Floats, Ints, QueryLog, RecordTable
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tests.helpers.random_logs import table_of, tables
@@ -118,3 +128,64 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
     assert counts["withheld_by_reason"] == {}
     assert counts["records"]["read"] == 4
     assert counts["attributes"] == {"mentions": 2, "in_doubt": 0}
+
+
+LINKS_TAXONOMY = build_taxonomy(
+    ["entity.n.01", "flu.n.01", "cold.n.01"],
+    ["entity", "flu", "cold"],
+    [[], [0], [0]],
+    root="entity.n.01",
+    version="",
+)
+
+
+CLASS_OF = np.array([0, 0, 0, 1, 1, -1], dtype=np.int32)
+"""Of the people; the last is withheld."""
+
+
+def two_classes() -> tuple[RecordTable, Ints]:
+    """Person 0 has two of the first class's four rows; who holds flu, cold or nothing."""
+    rows = [(0, [1]), (0, [1]), (1, [2]), (2, [2]), (3, [2]), (4, []), (5, [1])]
+    table = table_of(LINKS_TAXONOMY, [(user, own, ["w"], 0) for user, own in rows])
+    return table, CLASS_OF[table.users]
+
+
+def by_person(table: RecordTable, chosen: Flags, found: Floats) -> dict[int, float]:
+    return dict(zip(table.users[chosen].tolist(), found.tolist(), strict=True))
+
+
+def test_linking_is_the_share_of_other_rows_that_are_the_same_persons() -> None:
+    table, classes = two_classes()
+    linked = by_person(table, classes >= 0, linked_success(table, classes))
+    assert linked == pytest.approx({0: 1 / 3, 1: 0, 2: 0, 3: 0, 4: 0})
+    together = np.where(classes >= 0, 0, -1).astype(np.int32)
+    assert linked_success(table, together).max() == pytest.approx(1 / 5)
+
+
+def test_inference_guesses_what_most_people_behind_a_row_hold() -> None:
+    """In the first class two rows hold flu, of one person, and two cold, of two people."""
+    table, classes = two_classes()
+    sets = np.array([1, 2, 2, 2, -1, 1], dtype=np.int32)[table.users]
+    held = (classes >= 0) & (sets >= 0)
+    inferred = by_person(table, held, inferred_success(table, classes, sets))
+    assert inferred == {0: 0, 1: 1, 2: 1, 3: 1}
+
+
+def test_attacks_are_averaged_over_what_is_chosen_and_of_nothing_are_none() -> None:
+    table, classes = two_classes()
+    release = publish_each(
+        table,
+        unclustered(table),
+        form_by_form(lambda form, label: ([0], np.zeros(0, dtype=np.int32))),
+    )
+    release = replace(release, class_of=np.where(classes >= 0, 0, -1).astype(np.int32))
+    sets = np.arange(len(table.forms), dtype=np.int32)
+    found = attack_successes(table, release, sets)
+    assert found["linked_expected"] == found["linked_chance"] == pytest.approx(2 / 5 / 6)
+    assert found["inferred_expected"] == found["inferred_chance"]
+    heavy = attack_successes(table, release, sets, table.users == 0)
+    assert heavy["linked_expected"] == pytest.approx(1 / 5)
+    nothing = attack_successes(table, release, sets, np.zeros(len(table), dtype=np.bool_))
+    assert set(nothing.values()) == {0.0}
+    assert homogeneous_classes(table, release, np.zeros_like(sets)).alike.tolist()[0]
+    assert not homogeneous_classes(table, release, sets).alike.any()

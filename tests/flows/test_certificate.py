@@ -1,0 +1,294 @@
+"""The certificate read as a program would, and what may change in it with one person."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flows.inbox import main as inbox
+from flows.run import main as run
+from flows.verify import main as verify
+from tasks.adapters.pages.numbers import count, percent, share, shown
+from tasks.settings import SAMPLE_LOG
+from tests.adapters.report.test_report import check
+from tests.flows.test_public_figures import moved_too_far, site, some_rows, write_log
+from tests.helpers.figures import internal_measures, internal_report
+from tests.helpers.stores import prepared_store
+
+SAID = {
+    "--title": "Queries of <our> library",
+    "--purpose": "research on health & search",
+    "--operator": "The library",
+    "--approver": "J. Doe",
+    "--review-date": "2027-01-31",
+    "--contact": "privacy desk, room 5",
+    "--licence": "CC BY 4.0",
+}
+DAY, NEXT_DAY = "1790000000", "1790100000"
+OWN = ("figures.", "basis.", "rounded.", "certificate.", "shards.", "verified", "peak_memory")
+"""Figures that the page draws, or says in its own way."""
+
+
+class Figure(NamedTuple):
+    """A figure on the page: its name in measures.json, its value, and what is read."""
+
+    name: str
+    value: Any
+    text: str
+
+
+class FigureReader(HTMLParser):
+    """Collects the data elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Figure] = []
+        self._open: dict[str, str | None] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "data":
+            self._open = dict(attrs)
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            name, value = self._open["data-figure"], self._open["value"]
+            self.found.append(Figure(str(name), json.loads(str(value)), data))
+            self._open = {}
+
+
+def figures_on(page: str) -> list[Figure]:
+    reader = FigureReader()
+    reader.feed(page)
+    return reader.found
+
+
+def flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+def text_of(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+@pytest.fixture(scope="module", params=["strict", "terms", "paper"])
+def released(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, store: Path
+) -> Path:
+    out: Path = tmp_path_factory.mktemp("certificate") / "release"
+    options = ["--bare", "--quiet", "--guarantee", request.param, "--out", str(out)]
+    assert run([*options, "--store", str(store)]) == 0
+    return out
+
+
+def both_editions(out: Path, store: Path) -> list[tuple[str, dict[str, Any]]]:
+    public = json.loads((out / "measures.json").read_text())
+    internal = internal_report(store, out), internal_measures(store, out)
+    return [((out / "report.html").read_text(), public), internal]
+
+
+def test_every_figure_is_that_of_the_measures(released: Path, store: Path) -> None:
+    for page, measures in both_editions(released, store):
+        known, found = dict(flat(measures)), figures_on(page)
+        assert {one.name: one.value for one in found if known[one.name] != one.value} == {}
+        for one in found:
+            ways = [write(one.value) for write in (count, share, percent) if is_number(one.value)]
+            assert one.text in (*ways, shown(one.value)), one
+        told = {
+            name
+            for name, value in known.items()
+            if value not in (None, "", []) and not name.startswith(OWN)
+        }
+        assert told - {one.name for one in found} == set(), "every figure is there"
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def test_every_clause_that_is_proven_is_there_and_means_something(
+    released: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert verify([str(released), "--store", str(store)]) == 0
+    printed = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    proven, notes = ([said for kind, said in printed if kind == own] for own in ("proven", "note"))
+    assert len(proven) > 15
+    for page, _ in both_editions(released, store):
+        text = text_of(page)
+        for said in (*proven, *notes):
+            assert said.removeprefix("release.tsv: ") in text
+        rows = re.findall(r'data-head="what it means">([^<]*)<', page)
+        assert len(rows) == len(proven) - 1, "all but that of the folder's files"
+        assert all(row.endswith(".") for row in rows)
+
+
+def test_the_public_certificate_tells_no_exact_number(released: Path, store: Path) -> None:
+    (public, _), (_, exact) = both_editions(released, store)
+    said = text_of(public)
+    for name in ("read", "withheld", "with_attributes"):
+        assert count(exact["records"][name]) not in said.replace("bytes", ""), name
+    (digest,) = (file[1] for file in logs_of(internal_report(store, released)))
+    assert digest not in public
+    assert "not published: a digest would let anybody confirm a log that they guess" in said
+
+
+def logs_of(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'<th scope="row">log: (.*?)</th><td><code>([0-9a-f]{64})</code>', page)
+
+
+def test_digests_are_those_of_the_files(released: Path, store: Path) -> None:
+    def sha(path: Path) -> str:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    (public, _), (internal, _) = both_editions(released, store)
+    for name in ("release.tsv", "measures.json"):
+        assert sha(released / name) in public
+        assert sha(released / name) in internal
+    assert sha(released / "manifest.json") in internal
+    assert logs_of(internal) == [(SAMPLE_LOG.name, sha(SAMPLE_LOG))]
+
+
+def masked(page: str) -> set[str]:
+    """What the page says beside its figures, drawings, and what anybody can see in the file."""
+    for part in (r"<svg.*?</svg>", r"<figcaption>.*?</figcaption>"):
+        page = re.sub(part, "", page, flags=re.DOTALL)
+    page = re.sub(r'<section id="examples">.*?</section>', "", page, flags=re.DOTALL)
+    page = re.sub(r"[0-9a-f]{64}", "digest", page)
+    lines = (line for line in page.splitlines() if "data-figure" not in line)
+    return {re.sub(r"\d[\d,.]*", "#", line) for line in lines}
+
+
+def test_one_person_less_changes_the_public_certificate_by_rounding_alone(
+    tmp_path: Path, store: Path
+) -> None:
+    own = prepared_store(tmp_path / "store", store)
+    rows = some_rows(1, 3000, 250, 600)
+    pages = []
+    for name, gone in (("all", None), ("without", 0), ("without another", 7)):
+        log = write_log(tmp_path / f"{name}.tsv", [row for row in rows if row[0] != gone])
+        out = tmp_path / name
+        assert run([str(log), "--bare", "--quiet", "--store", str(own), "--out", str(out)]) == 0
+        pages.append((out / "report.html").read_text())
+    before, *others = pages
+    named = {one.name: one.value for one in figures_on(before)}
+    for page in others:
+        now = {one.name: one.value for one in figures_on(page)}
+        assert moved_too_far(named, now) == {}
+        assert masked(page) == masked(before)
+
+
+def test_what_is_said_of_a_release_is_on_it_and_what_is_not_is_left_to_the_hand(
+    tmp_path: Path, store: Path
+) -> None:
+    given = [text for option in SAID.items() for text in option]
+    common = ["--bare", "--quiet", "--store", str(store)]
+    assert run([*common, "--out", str(tmp_path / "said"), *given]) == 0
+    assert run([*common, "--out", str(tmp_path / "blank")]) == 0
+    page, card = ((tmp_path / "said" / name).read_text() for name in ("report.html", "README.md"))
+    check(page)
+    for said in SAID.values():
+        assert said in text_of(page)
+    for option in ("--title", "--purpose", "--operator", "--contact", "--licence"):
+        assert SAID[option] in card
+    assert page.count('class="blank"') == 1, "the signature"
+    blank = (tmp_path / "blank" / "report.html").read_text()
+    assert blank.count('class="blank"') == 1 + len(SAID) - 1, "the title has one of its own"
+    rows = [(tmp_path / name / "release.tsv").read_bytes() for name in ("said", "blank")]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "fault"),
+    [("--review-date", "soon", "must be a date like"), ("--title", "a\nb", "must be one line")],
+)
+def test_what_cannot_be_printed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, fault: str
+) -> None:
+    assert run(["--bare", "--out", str(tmp_path / "out"), option, value]) == 2
+    assert fault in capsys.readouterr().err
+
+
+def run_as_json(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["--bare", "--json", *options]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_date_and_timings_are_those_of_the_run_that_made_it(
+    tmp_path: Path,
+    store: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own, out = prepared_store(tmp_path / "store", store), tmp_path / "out"
+    log = write_log(tmp_path / "log.tsv", some_rows(5, 300, 40, 30))
+    options = [str(log), "--store", str(own), "--out", str(out)]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", DAY)
+    first = run_as_json(capsys, *options)
+    files = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert first["certificate"]["released"] == "2026-09-21"
+    assert "on 2026-09-21" in (out / "README.md").read_text()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", NEXT_DAY)
+    again = run_as_json(capsys, *options)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == files
+    assert again["certificate"] == first["certificate"]
+    phases = {name for name in first["seconds"] if name != "total"}
+    assert {name: again["seconds"][name] for name in phases} == {
+        name: first["seconds"][name] for name in phases
+    }
+    assert run([*options, "--bare", "--quiet", "--title", "Another"]) == 2, "it would be ignored"
+    renamed = run_as_json(capsys, *options, "--title", "Another", "--replace")
+    assert renamed["certificate"]["released"] == "2026-09-22"
+    made_once = phases - {"write", "verify"}
+    assert {name: renamed["seconds"][name] for name in made_once} == {
+        name: first["seconds"][name] for name in made_once
+    }
+    assert (out / "release.tsv").read_bytes() == files["release.tsv"]
+    assert verify([str(out), "--store", str(own)]) == 0
+
+
+def test_somebody_elses_readme_is_not_written_over(
+    tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    options = ["--bare", "--quiet", "--store", str(store), "--replace"]
+    assert run([*options, "--out", str(tmp_path)]) == 2
+    assert "README.md" in capsys.readouterr().err
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def test_a_release_of_an_edition_tells_what_changed_since_the_last(
+    tmp_path: Path, store: Path
+) -> None:
+    own = prepared_store(tmp_path / "store", store)
+    folder, out, options = site(tmp_path, own)
+    for seed, name in ((1, "a"), (2, "b")):
+        write_log(folder / f"{name}.tsv", some_rows(seed, 600, 60, 30))
+        assert inbox(options) == 0
+    edition = out / "edition-0001"
+    pages = [(edition / f"release-000{n}" / "report.html").read_text() for n in (1, 2)]
+    assert "Since the last release" not in pages[0]
+    assert "Since the last release" in pages[1]
+    for page in pages:
+        check(page)
+        assert 'href="#term-waits"' in page
+    assert "release 2 of edition 1" in text_of(pages[1])
+    exact = internal_report(own, edition / "release-0002")
+    check(exact)
+    assert "waits: fewer than k people" in exact
+    before = internal_measures(own, edition / "release-0001")["information"]["kept_percent"]
+    assert f'<td data-head="before">{percent(before)}</td>' in exact
+    assert f'<td data-head="before">{percent(before)}</td>' not in pages[1]
