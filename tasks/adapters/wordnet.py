@@ -297,7 +297,8 @@ def _derived_adjectives(reader: Any) -> Iterator[tuple[str, int, int]]:
     """Key and synset of an adjective, and the synset of a noun behind it."""
     for fields, pointers in _data_lines(reader, "data.adj"):
         for symbol, noun, pos, ends in pointers:
-            if symbol == "+" and pos == "n":
+            # Derived from a noun (*pregnant*), or belonging to one (*menstrual*).
+            if symbol in ("+", "\\") and pos == "n":
                 word = fields[4 + 2 * (int(ends[:2], 16) - 1)].partition("(")[0]
                 yield lexical_key(word), int(fields[0]), int(noun)
 

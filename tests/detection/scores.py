@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -72,6 +73,20 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlooked:
+    """What matters to the people in a log, counted in queries.
+
+    Attributes:
+        nothing_found: of the queries with a label (of each kind; ``""``: of any), those in which no
+            finding touches any label.
+        innocent_marked: of the queries without a label, those with a finding that is wrong.
+    """
+
+    nothing_found: dict[str, Share]
+    innocent_marked: Share
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """One label or finding: its kind, whether it was met, and by the same kind."""
 
@@ -114,6 +129,25 @@ def _judged_finding(query: LabelledQuery, finding: Finding) -> Iterable[Judged]:
     right = any(_class_of(kind) == _class_of(finding.kind) for kind in touched if kind != NEUTRAL)
     if right or NEUTRAL not in touched:
         yield Judged(finding.kind, right)
+
+
+def overlooked(found: Iterable[tuple[LabelledQuery, Sequence[Finding]]]) -> Overlooked:
+    """How many sensitive queries were missed altogether, and how many others were marked."""
+    sensitive: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    innocent = marked = 0
+    for query, findings in found:
+        labels = [query.labels[number] for number in _counted(query)]
+        kinds = {"", *(label.kind for label in labels)}
+        touched = any(f.start < own.end and own.start < f.end for own in labels for f in findings)
+        if labels:
+            sensitive.update(kinds)
+            missed.update(() if touched else kinds)
+        else:
+            innocent += 1
+            marked += any(not finding.met for finding in judge(query, findings)[1])
+    shares = {kind: Share(missed[kind], total) for kind, total in sensitive.items()}
+    return Overlooked({"": Share(0, 0), **shares}, Share(marked, innocent))
 
 
 def _class_of(kind: str) -> str:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tasks.adapters.detection.terms import concept_of
 from tasks.adapters.wordnet import WordNet
-from tests.detection.labels import NEUTRAL, SPLITS, TOPICS, Label, LabelledQuery, parse, read_split
-from tests.detection.scores import Finding, Share, judge, scores
+from tests.detection.__main__ import main
+from tests.detection.labels import (
+    FOLDER,
+    NEUTRAL,
+    SPLITS,
+    TOPICS,
+    Label,
+    LabelledQuery,
+    parse,
+    read_labels,
+    read_split,
+)
+from tests.detection.scores import Finding, Share, judge, overlooked, scores
 
 QUERIES = {split: read_split(split) for split in SPLITS}
 
@@ -69,3 +84,83 @@ def test_a_finding_on_nothing_is_wrong() -> None:
 def test_wilson_interval_of_nine_in_ten() -> None:
     low, high = Share(9, 10).interval
     assert (round(low, 3), round(high, 3)) == (0.596, 0.982)
+
+
+def test_a_file_of_labels_is_read_in_either_form(tmp_path: Path) -> None:
+    lines = tmp_path / "own.txt"
+    lines.write_text("## style\n# a comment\n[Jane Roe|name] [gay|sex]\n", encoding="utf-8")
+    as_json = tmp_path / "own.jsonl"
+    as_json.write_text(
+        '{"text": "Jane Roe gay", "labels": [[0, 8, "name"], {"start": 9, "end": 12, "kind": '
+        '"Sex life and orientation"}]}\n\n{"query": "madonna", "spans": [[0, 7, "namec"]]}\n'
+        '{"text": "green tea"}\n',
+        encoding="utf-8",
+    )
+    labels = (Label(0, 8, "name"), Label(9, 12, "sex life and orientation"))
+    assert [query.labels for query in read_labels(lines)] == [labels]
+    assert [query.labels for query in read_labels(as_json)] == [labels, (Label(0, 7, NEUTRAL),), ()]
+    assert read_labels(as_json)[0].text == "jane roe gay"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{"text": "secret words", "labels": [[0, 99, "name"]]}', "not within the text"),
+        ('{"text": "secret words", "labels": [[0, 6, "nym"]]}', "no kind 'nym'; known are"),
+        ('{"text": "secret words", ', "is no JSON"),
+        ('{"labels": []}', "no text"),
+        ("[secret words|name", "not closed"),
+    ],
+)
+def test_a_fault_in_a_file_of_labels_tells_its_line_and_no_text(
+    tmp_path: Path, content: str, reason: str
+) -> None:
+    path = tmp_path / "own.jsonl"
+    first = '{"text": "a"}' if content.startswith("{") else "a"
+    path.write_text(f"{first}\n{content}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=reason) as raised:
+        read_labels(path)
+    assert "line 2" in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_the_strangers_set_is_large_and_every_topic_has_ten_labels() -> None:
+    queries = read_labels(FOLDER / "strangers.txt")
+    counts = Counter(label.kind for query in queries for label in query.labels)
+    assert len({query.text for query in queries}) >= 500
+    assert min(counts[topic] for topic in TOPICS.values()) >= 10
+    assert all(": " in query.style for query in queries), "source and licence: in the heading"
+
+
+def test_queries_overlooked_by_hand() -> None:
+    health = LabelledQuery(
+        "lung cancer plano", (Label(0, 11, "health"), Label(12, 17, "place")), ""
+    )
+    tea = LabelledQuery("green tea madonna", (Label(10, 17, NEUTRAL),), "")
+    found = overlooked(
+        [
+            (health, [Finding(12, 17, "place")]),
+            (health, [Finding(11, 12, "place")]),  # touches neither
+            (tea, [Finding(10, 17, "name")]),  # both answers are right
+            (tea, [Finding(0, 5, "politics")]),
+        ]
+    )
+    assert found.nothing_found == {"": Share(1, 2), "health": Share(1, 2), "place": Share(1, 2)}
+    assert found.innocent_marked == Share(1, 2)
+
+
+def test_the_command_tells_totals_and_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"text": "cancer zanzibar", "labels": [[0, 6, "health"]]}\n', encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["tests.detection", "--labels", str(path), "--json"])
+    main()
+    told = capsys.readouterr().out
+    assert "zanzibar" not in told
+    totals = json.loads(told)
+    assert totals["health"] == {
+        **{"recall": 1.0, "precision": 1.0, "hits": 1, "labels": 1, "findings": 1}
+    }
+    assert (totals["concepts"]["precision"], totals["concepts"]["findings"]) == (0.5, 2)
+    assert (totals["nothing_found"], totals["innocent_marked"]) == (0.0, None)

@@ -121,9 +121,9 @@ def names_from(columns: Fields) -> NameLists:
     return NameLists(**found)
 
 
-def read_phrases() -> list[str]:
-    """Expressions whose words say nothing one by one, as lexical keys."""
-    lines = PHRASES.read_text(encoding="utf-8").splitlines()
+def read_list(path: Path) -> list[str]:
+    """The words and expressions of a list parted by commas, as lexical keys."""
+    lines = path.read_text(encoding="utf-8").splitlines()
     entries = (entry for line in lines if not line.startswith("#") for entry in line.split(","))
     return [key for entry in entries if (key := lexical_key(entry))]
 
@@ -218,7 +218,7 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
             lemma.replace("_", " ")
             for lemma in pairs
             if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
-        ).union(phrase for phrase in read_phrases() if phrase.count(" ") == 1),
+        ).union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
         **_family_first(),
     )

@@ -26,7 +26,6 @@ from tasks.core.detection.domains import Domain
 from tasks.core.detection.identifiers import KINDS, Span
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Offsets, Readings, pack_readings
-from tasks.core.taxonomy import NO_CONCEPT
 from tasks.errors import UsageError
 
 READING = "logveil_reading"
@@ -82,7 +81,7 @@ class AttributeComponent:
     def _label(self, text: str, domain: Domain, offsets: list[Offsets]) -> Item:
         """A domain is one word, its label."""
         offsets.append((domain.label_start, domain.label_end))
-        return Item(_word_key(text[domain.label_start : domain.label_end]), NO_CONCEPT)
+        return self.finder.site(_word_key(text[domain.label_start : domain.label_end]))
 
     def _words(
         self, tokens: Iterable[Token], offsets: list[Offsets]

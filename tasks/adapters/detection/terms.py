@@ -1,9 +1,9 @@
-"""Terms beyond WordNet: the reviewed lists of this package, and towns, drugs and words of others.
+"""Terms beyond WordNet: the reviewed lists of this package, and places, drugs and words of others.
 
-Towns are those of `phonenumbers` (US and Canada; each stands for its state), drugs those of
+Places are towns of GeoNames and counties (each stands for its state or country), drugs those of
 `drug-named-entity-recognition` (each stands for the substance WordNet knows, or for *drug*), words
-in use those of `symspellpy`. To read the packages takes two seconds, so what is needed of them is
-compiled; the reviewed lists are small and read every time.
+in use those of `symspellpy`. To read them takes two seconds, so what is needed of them is compiled;
+the reviewed lists are small and read every time.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import io
 import pickle
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tasks.adapters.detection.name_lists import name_sources, read_phrases
+from tasks.adapters.detection.name_lists import PHRASES, name_sources, read_list
 from tasks.adapters.public_data import (
     Fields,
     Sources,
@@ -39,8 +39,9 @@ from tasks.core.taxonomy import NO_CONCEPT
 DATA: Final = Path(__file__).parent / "data"
 WORDS: Final = DATA / "words.toml"
 STATES: Final = DATA / "states.toml"
+PLACE_LINES: Final = DATA / "places.txt"
+ADULT: Final = DATA / "adult.txt"
 ANY_DRUG: Final = "drug.n.01"
-_TOWN: Final = re.compile(r"[a-z][a-z ]{3,}")
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
 SHORTEST_WITH_PLURAL: Final = 3
 PERSONS: Final = ("person.n.01", "deity.n.01")
@@ -50,6 +51,15 @@ RATHER_NAME: Final = 5.0
 """Odds from which on a word of the dictionary is rather somebody's name: *mark*, *frank*."""
 COMMONEST: Final = 3000
 """A town whose words are all among so many commonest words may be anything: *college station*."""
+FAMILIAR_SMALL, FAMILIAR_ABROAD = 10_000, 20_000
+"""A small or foreign town among so many commonest words is rather these: *cadillac*, *toyota*."""
+AGE: Final = "age.n.01"
+INTIMATE: Final = "sex life and orientation"
+ADULT_CONCEPT: Final = "pornography.n.01"
+ENGLISH_SPEAKING: Final = (
+    *("united_kingdom.n.01", "ireland.n.01", "australia.n.01", "new_zealand.n.01"),
+)
+UNITED_STATES: Final = "united_states.n.01"
 
 
 def load_terms(wordnet: WordNet, topics: TopicMap, names: NameLists, store: Path) -> Terms:
@@ -63,7 +73,7 @@ def term_sources(wordnet_version: str) -> Sources:
     """What decides the compilation of towns, drugs and words: also WordNet and the name lists."""
     return Sources(
         code=(__name__,),
-        files=(STATES, _geodata(), _drug_file(), word_frequencies()),
+        files=(STATES, PLACE_LINES, _drug_file(), word_frequencies()),
         versions=(wordnet_sources(wordnet_version).key, name_sources().key),
     )
 
@@ -71,25 +81,46 @@ def term_sources(wordnet_version: str) -> Sources:
 def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     """Towns and drugs with their concepts, which of them are weak, and other words in use."""
     words = words_in_use()
-    common = frozenset(words[:COMMONEST])
-    all_towns = dict(_towns(lexicon))
-    towns = {key: concept for key, concept in all_towns.items() if not _is_word(key, lexicon)}
+    states = {concept_of(name, lexicon) for name in _states().values()}
+    places = _read_places(lexicon)
+    towns = {place.key: place for place in places if place.concept in states}
+    unlisted = {
+        place.key: place
+        for place in _in_one_state(places, lexicon)
+        if not _is_word(place.key, lexicon)
+    }
     drugs = {
         key: concept
         for key, concept in _drugs(lexicon)
-        if not (_is_word(key, lexicon) or key in towns or names.is_name(key))
+        if not (_is_word(key, lexicon) or key in unlisted or names.is_name(key))
     }
-    weak = sorted(key for key in towns if names.is_name(key) or common.issuperset(key.split()))
-    found = sorted({**drugs, **towns}.items())
+    home = states | {concept_of(name, lexicon) for name in ENGLISH_SPEAKING}
+    ranks = {word: rank for rank, word in enumerate(words)}
+    weak = sorted(
+        place.key
+        for place in unlisted.values()
+        if names.is_name(place.key)
+        or all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
+        or ranks.get(place.key, len(words)) < _familiar(place, home, len(words))
+    )
+    found = sorted({**drugs, **{key: place.concept for key, place in unlisted.items()}}.items())
     return {
         "keys": np.array([key for key, _ in found], dtype=object),
         "concepts": np.array([concept for _, concept in found], dtype=np.int32),
-        "towns": np.array(sorted(all_towns), dtype=object),
-        "states": np.array([all_towns[town] for town in sorted(all_towns)], dtype=np.int32),
+        "towns": np.array(sorted(towns), dtype=object),
+        "states": np.array([towns[town].concept for town in sorted(towns)], dtype=np.int32),
+        "large": np.array(sorted({place.key for place in places if place.large}), dtype=object),
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
         "names": np.array(sorted(_rather_names(lexicon, names)), dtype=object),
     }
+
+
+def _familiar(place: _Place, home: AbstractSet[int], every: int) -> int:
+    """The rank among words from which on a town is rather a town than what else the word means."""
+    if place.concept in home:
+        return COMMONEST if place.large else FAMILIAR_SMALL
+    return FAMILIAR_ABROAD if place.large else every
 
 
 def _rather_names(lexicon: Lexicon, names: NameLists) -> Iterator[str]:
@@ -106,14 +137,21 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
     lexicon, taxonomy = wordnet.lexicon, wordnet.taxonomy
     bits = {name: 1 << bit for bit, name in enumerate(topics.names)}
     weak = _branches(lists["weak"]["roots"], wordnet)
+    intimate = (topics.masks & bits.get(INTIMATE, 0)) > 0
     persons, places, days = (_branches(roots, wordnet) for roots in (PERSONS, PLACES, DAYS))
     found = dict(zip(packaged["keys"].tolist(), packaged["concepts"].tolist(), strict=True))
+    adult = {ADULT_CONCEPT: ",".join(read_list(ADULT))}
+    reviewed = (*adult.items(), *lists["concepts"].items())
+    harmless = frozenset(lists["harmless"]["words"].split())
+    # A large town that is rather something else is a town beside evidence: *jobs in boston*.
+    large = (key for key in packaged["large"].tolist() if len(list(lexicon.bases(key, "n"))) == 1)
+    doubtful_towns = harmless.intersection(large)
     return Terms(
-        concepts=found | dict(_reviewed_concepts(lists["concepts"], lexicon)),
-        phrases=frozenset(read_phrases()),
-        harmless=frozenset(lists["harmless"]["words"].split()),
-        weak=frozenset(lists["weak"]["words"].split()) | frozenset(packaged["weak"].tolist()),
-        weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances).tolist()),
+        concepts=found | dict(_reviewed_concepts(reviewed, lexicon)),
+        phrases=frozenset(read_list(PHRASES)),
+        harmless=harmless - doubtful_towns,
+        weak=doubtful_towns.union(lists["weak"]["words"].split(), packaged["weak"].tolist()),
+        weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances & ~intimate).tolist()),
         support=_support(lists["support"], bits),
         persons=frozenset(np.flatnonzero(persons & taxonomy.instances).tolist()),
         places_and_days=frozenset(np.flatnonzero((places & taxonomy.instances) | days).tolist()),
@@ -122,6 +160,11 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
         towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
+        age=concept_of(AGE, lexicon),
+        intimate=bits.get(INTIMATE, 0),
+        people=sum(bits.get(topic, 0) for topic in ("age", "gender")),
+        of_people=bits.get("ethnicity", 0),
+        state_codes={code: concept_of(name, lexicon) for code, name in _states().items()},
         silences=tuple(_silence(entry, bits) for entry in lists["silence"]),
         known=(frozenset(packaged["known"].tolist()), found, names.first, names.last),
     )
@@ -139,8 +182,10 @@ def concept_of(name: str, lexicon: Lexicon) -> int:
     return int(senses[int(number) - 1]) if len(senses) >= int(number) else NO_CONCEPT
 
 
-def _reviewed_concepts(lists: Mapping[str, str], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
-    for name, words in lists.items():
+def _reviewed_concepts(
+    lists: Iterable[tuple[str, str]], lexicon: Lexicon
+) -> Iterator[tuple[str, int]]:
+    for name, words in lists:
         concept = concept_of(name, lexicon)
         for key in map(lexical_key, words.split(",")):
             yield key, concept
@@ -167,24 +212,39 @@ def _is_word(key: str, lexicon: Lexicon) -> bool:
     return key in lexicon.index or any(form is not None for form in forms)
 
 
-def _towns(lexicon: Lexicon) -> Iterator[tuple[str, int]]:
-    """Towns of the US and Canada; of one name the town with the most telephones comes last."""
-    states = tomllib.loads(STATES.read_text(encoding="utf-8"))
-    concepts = {code: concept_of(name, lexicon) for code, name in states.items()}
-    places = _places_of_phone_numbers()
-    for place in sorted(places, key=lambda place: (places[place], place)):
-        town, _, state = place.rpartition(", ")
-        key = lexical_key(town)
-        if state.lower() in concepts and _TOWN.fullmatch(key):
-            yield key, concepts[state.lower()]
+class _Place(NamedTuple):
+    """A town or county, and the state or country it lies in."""
+
+    key: str
+    concept: int
+    large: bool
 
 
-def _places_of_phone_numbers() -> Counter[str]:
-    """The places of North American numbers, such as ``Plano, TX``, by number of prefixes."""
-    from phonenumbers.geodata import GEOCODE_DATA
+def _states() -> dict[str, str]:
+    return tomllib.loads(STATES.read_text(encoding="utf-8"))
 
-    own = (texts for prefix, texts in GEOCODE_DATA.items() if prefix.startswith("1"))
-    return Counter(texts["en"] for texts in own if "en" in texts)
+
+def _read_places(lexicon: Lexicon) -> list[_Place]:
+    """Towns and counties; of several of one name a large one comes last."""
+    found = [
+        _Place(entry.removesuffix("*"), concept_of(sense, lexicon), entry.endswith("*"))
+        for line in PLACE_LINES.read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("#")
+        for sense, _, places in (line.partition(": "),)
+        for entry in places.split(", ")
+    ]
+    return sorted(found, key=lambda place: place.large)
+
+
+def _in_one_state(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
+    """Each name once, that of the largest; a county's that several states have is the country's."""
+    by_key: dict[str, set[int]] = {}
+    for place in places:
+        by_key.setdefault(place.key, set()).add(place.concept)
+        if place.key.endswith((" county", " parish")) and len(by_key[place.key]) > 1:
+            yield place._replace(concept=concept_of(UNITED_STATES, lexicon))
+        else:
+            yield place
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:
@@ -203,10 +263,6 @@ class _PlainPickle(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError("the list of drugs holds more than data")
-
-
-def _geodata() -> Path:
-    return package_folder("phonenumbers") / "geodata" / "__init__.py"
 
 
 def _drug_file() -> Path:

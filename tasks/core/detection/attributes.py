@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from tasks.core.choices import Scope
+from tasks.core.detection.ages import find_ages
 from tasks.core.detection.doubts import Doubts, Reading
 from tasks.core.detection.lexicon import (
     PARTS_OF_SPEECH,
@@ -33,6 +34,19 @@ COMMON_SHARE = 0.25
 
 CLEARLY = 4
 """A verb or an adjective tagged more than this many times as often as the noun wins."""
+
+
+SHORTEST = 2
+"""Letters of a word that counts only beside another of its topic."""
+
+BEFORE_ORIGIN = frozenset({"a", "an", "am", "im", "being", "half", "part"})
+
+INTIMATE_PARTS = (
+    *("sexual", "porn", "xxx", "fuck", "nude", "milf", "pussy", "lesbian", "hentai", "shemale"),
+    *("naked", "tits", "boobs", "erotic", "sex", "gay", "cock", "slut"),
+)
+SHORT_PART = 3
+"""Words that names of sites are made of; short ones only beside a word that is known."""
 
 
 class Sense(NamedTuple):
@@ -82,17 +96,35 @@ class AttributeFinder:
         """Cut a query into items; `tokens` are lexical keys of single words."""
         found: list[tuple[int, Sense]] = []
         position = 0
+        ages = find_ages(tokens)
         while position < len(tokens):
             length, sense = self._longest_phrase(tokens, position)
-            if not length:
+            if position in ages:
+                length, sense = ages[position], Sense(self.terms.age, in_doubt=False)
+            elif not length:
                 length, sense = 1, self._word_sense(tokens[position], tags[position])
-            if found and sense.concept in self.terms.states:
-                found[-1] = self._before_state(tokens[position - 1], *found[-1], sense.concept)
+            if found:
+                town = " ".join(tokens[position - found[-1][0] : position])
+                sense = self._after_town(tokens, position, town, found[-1][1]) or sense
+                if sense.concept in self.terms.states:
+                    found[-1] = self._before_state(town, *found[-1], sense.concept)
             found.append((length, sense))
             position += length
         if self.scope == "sensitive" and self._needs_context(found, tokens):
             found = self._in_context(found, tokens)
         return self._items(found, tokens)
+
+    def _after_town(
+        self, tokens: Sequence[str], position: int, town: str, before: Sense
+    ) -> Sense | None:
+        """The state that two letters mean after a town; words such as *in* only at the end."""
+        word = tokens[position]
+        state = self.terms.state_codes.get(word)
+        if state is None or (word in self.stop_words and position + 1 < len(tokens)):
+            return None
+        is_town = town in self.terms.towns and town not in self.stop_words
+        is_place = is_town or before.concept in self.terms.places_and_days
+        return Sense(state, in_doubt=False) if is_place else None
 
     def _before_state(self, word: str, length: int, sense: Sense, state: int) -> tuple[int, Sense]:
         """What stands before a state is a town if there is one of that name: *reading pa*.
@@ -103,7 +135,7 @@ class AttributeFinder:
             return length, sense if word in self.stop_words else Sense(state, in_doubt=False)
         if sense.concept in self.terms.named:
             return length, sense._replace(weak=False)
-        if length > 1 or word in self.stop_words or word not in self.terms.towns:
+        if word in self.stop_words or word not in self.terms.towns:
             return length, sense
         return length, Sense(self.terms.towns[word], in_doubt=True)
 
@@ -118,20 +150,32 @@ class AttributeFinder:
         said = self._support(found, tokens)
         silenced = self._silenced(tokens)
         chosen = []
+        position = 0
         for length, sense in found:
             topics = self._topics(sense) & ~silenced
-            counts = topics & said if sense.weak else topics
+            alone = sense.weak and not self._is_somebody(tokens, position, length)
+            counts = topics & said if alone else topics
             chosen.append((length, sense if counts else NO_SENSE))
+            position += length
         return chosen
+
+    def _is_somebody(self, tokens: Sequence[str], position: int, length: int) -> bool:
+        """Whether the grammar says that a word is what somebody is: *i am danish*."""
+        before = tokens[position - 1] if position else ""
+        after = tokens[position + length] if position + length < len(tokens) else ""
+        return before in BEFORE_ORIGIN and (not after or after in self.stop_words)
 
     def _support(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> int:
         """The topics for which a word of the query speaks that is not weak."""
-        said = 0
-        for token in tokens:
-            said |= self.terms.support.get(token, 0)
-        for _, sense in found:
+        said = position = 0
+        for length, sense in found:
+            # An expression is no company for itself: *city park*.
+            if not (sense.weak and length > 1):
+                for token in tokens[position : position + length]:
+                    said |= self.terms.support.get(token, 0)
             said |= 0 if sense.weak else self._topics(sense)
-        return said
+            position += length
+        return said | self.terms.of_people if said & self.terms.people else said
 
     def _silenced(self, tokens: Sequence[str]) -> int:
         topics = 0
@@ -257,17 +301,40 @@ class AttributeFinder:
         return NO_SENSE if weak and self.scope == "all" else Sense(concept, False, weak)
 
     def _weakened(self, word: str, sense: Sense) -> Sense:
-        weak = word in self.terms.weak or sense.concept in self.terms.weak_concepts
+        """Two letters are an abbreviation of much else; people in the plural are people."""
+        weak = word in self.terms.weak or len(word) <= SHORTEST
+        if not weak and sense.concept in self.terms.weak_concepts:
+            several = self.lexicon.base(word, "n") != word
+            weak = not (several and int(self.masks[sense.concept]) & self.terms.of_people)
         return sense._replace(weak=True) if weak else sense
 
+    def site(self, label: str) -> Item:
+        """The label of a domain: a word, unless the site is one about sex life."""
+        sense = self._word_sense(label, "")
+        told = self._topics(sense) & self.terms.intimate
+        return Item(label, sense.concept) if told else self._plain(label)
+
+    def _intimate_part(self, word: str) -> Sense:
+        """The sense of a word for sex life with which an unknown one begins or ends: *gaychat*."""
+        for part in INTIMATE_PARTS:
+            rest = word.removeprefix(part) if word.startswith(part) else word.removesuffix(part)
+            is_word = len(rest) > 2 and bool(self._lemmas(rest) or self.lexicon.index.get(rest))
+            if rest != word and (is_word or len(part) > SHORT_PART):
+                return self._choose_word(part, "")
+        return NO_SENSE
+
     def _choose_unlisted(self, word: str) -> Sense:
-        """A word that is no noun or verb: adjective of a sensitive noun, or misspelling."""
+        """A word that is no noun or verb: adjective of a sensitive noun, compound, misspelling."""
         concept = self.lexicon.nouns_of_adjectives.get(word, NO_CONCEPT)
         if concept != NO_CONCEPT:
-            known = bool(self.masks[concept])
-            return self._weakened(word, Sense(concept, in_doubt=False)) if known else NO_SENSE
+            # *Pulmonary* says no more of somebody than *lung* does.
+            told = self.masks[concept] and concept not in self.terms.weak_concepts
+            return self._weakened(word, Sense(concept, in_doubt=False)) if told else NO_SENSE
         if self.lexicon.other_tags(word) >= 0 or any(word in own for own in self.terms.known):
             return NO_SENSE
+        intimate = self._intimate_part(word)
+        if intimate.concept != NO_CONCEPT:
+            return intimate
         meant = self._sensitive_words().correction(word)
         if meant is None:
             return NO_SENSE

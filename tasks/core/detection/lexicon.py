@@ -212,6 +212,10 @@ class Terms:
         persons: concepts that are one person or god by name: *aaron* in a query is anybody.
         named: concepts with a name of their own, persons or not.
         towns: words that are the name of a town if a state follows, with the state's concept.
+        age: the concept of an age that is told, *63 year old*.
+        intimate: the topic of sex life, for sites and words made of others: *gaychat*.
+        people, of_people: topics of words for people, and those that speak of somebody beside them.
+        state_codes: letters that are a state's after a town, whatever they mean elsewhere.
         known: lists of words in use that WordNet lacks: none of them is a misspelling.
         brands: words that queries use for a brand, a title or something newer than WordNet's.
         certain: words in capitals that mean what WordNet says.
@@ -229,6 +233,11 @@ class Terms:
     persons: AbstractSet[int] = field(default=frozenset(), repr=False)
     named: AbstractSet[int] = field(default=frozenset(), repr=False)
     towns: Mapping[str, int] = field(default_factory=dict, repr=False)
+    state_codes: Mapping[str, int] = field(default_factory=dict, repr=False)
+    age: int = -1
+    intimate: int = 0
+    people: int = 0
+    of_people: int = 0
     known: Sequence[Container[str]] = field(default=(), repr=False)
     brands: AbstractSet[str] = field(default=frozenset(), repr=False)
     certain: AbstractSet[str] = field(default=frozenset(), repr=False)
@@ -243,7 +252,7 @@ class Terms:
     @cached_property
     def states(self) -> frozenset[int]:
         """The concepts of the states that towns are in."""
-        return frozenset(self.towns.values())
+        return frozenset((*self.towns.values(), *self.state_codes.values()))
 
     @cached_property
     def cues(self) -> frozenset[str]:

@@ -68,9 +68,9 @@ COMPANY = TELLING | word_set(
 # Well known, in no dictionary, and no surname.
 WEB_WORDS = word_set(
     """adsense amazon aol autotrader blog blogs cnn craigslist disneyland dvd dvds ebay email espn
-    expedia facebook fanfic flickr gmail google hotmail imdb ipod itunes mapquest msn myspace
+    expedia facebook fanfic flickr gmail google hotmail imdb ipod itunes mapquest men msn myspace
     netflix online orkut paypal playlist podcast ringtone ringtones screensaver screensavers
-    spyware toyota verizon walmart website websites webcam webcams wikipedia xanga xbox yahoo
+    spyware toyota verizon walmart website websites webcam webcams wikipedia women xanga xbox yahoo
     youtube"""
 )
 

@@ -52,6 +52,9 @@ LONGEST_ROW = 5
 ROW_ODDS = 5.0
 """Odds that make a word a name by itself: it is hardly anything else."""
 
+NO_INITIALS = frozenset({"n", "v"})
+"""Letters for *and* and *versus*."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
@@ -100,6 +103,7 @@ def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
 
 
 def _may_begin(key: str, lists: NameLists) -> bool:
+    """A name, a title or, between two names, an initial."""
     if key in lists.first:
         return key not in FUNCTION_WORDS or key in MODALS
     return len(key) == 1 or key in TITLES
@@ -137,6 +141,8 @@ def _name_end(words: Sequence[Word], start: int, lists: NameLists) -> int:
         return _surname_first(words, start, lists)
     if _is_placeholder(words, start, lists):
         return start + 2
+    if _has_initial(words, start, lists):
+        return start + 3
     return max(_family_first(words, start, lists), _in_any_order(words, start, lists))
 
 
@@ -163,6 +169,20 @@ def _is_placeholder(words: Sequence[Word], start: int, lists: NameLists) -> bool
     given, family = words[start].key, words[start + 1].key
     first = family in PLACEHOLDERS and lists.first_odds(given) >= FIRST_OF_PLACEHOLDER
     return first and _linked(words, start, start + 1) and _may_start(words, start)
+
+
+def _has_initial(words: Sequence[Word], start: int, lists: NameLists) -> bool:
+    """Two words with an initial between them, each a name or in no dictionary: *auda s rivard*."""
+    if start + 2 >= len(words) or len(words[start + 1].key) > 1 or not _may_start(words, start):
+        return False
+    given, initial, family = (word.key for word in words[start : start + 3])
+    around = _around(words, start, start + 2)
+    if initial in NO_INITIALS or around is None or not around <= COMPANY:
+        return False
+    listed = lists.first_odds(given) >= ROW_ODDS, lists.last_odds(family) >= ROW_ODDS
+    unknown = _is_unknown(given, lists), _is_unknown(family, lists)
+    named = (listed[0] or unknown[0]) and (listed[1] or unknown[1])
+    return named and _linked(words, start, start + 2)
 
 
 def _may_start(words: Sequence[Word], start: int) -> bool:
@@ -268,7 +288,8 @@ def _titled(words: Sequence[Word], start: int, lists: NameLists) -> int:
     longer = _name_end(words, name, lists)
     if longer > name:
         return longer
-    strong = title in STRONG_TITLES
+    # *Ms.* is a title, *ms* may be anything.
+    strong = title in STRONG_TITLES or words[start].link.startswith(".")
     named = lists.last_odds(key) >= (ALONE if strong else AMONG_WORDS)
     if strong and (lists.first_odds(key) >= 2 or _is_unknown(key, lists)):
         return name + 2 if _follows_first_name(words, name + 1, lists) else name + 1
@@ -300,10 +321,15 @@ def _initialled(words: Sequence[Word], start: int, lists: NameLists) -> int:
 def _surname_first(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Surname, comma, first name or initial: smith, john."""
     family, given = words[start].key, words[start + 1].key
-    if lists.last_odds(family) < ALONE or given in lists.places:
+    if given in lists.places:
         return start
     initial = len(given) == 1 and words[start + 1].link.startswith(".")
-    if not initial and lists.first_odds(given) < 2:
+    borne, called = lists.last_odds(family), lists.first_odds(given)
+    # One of the two may be in no list, if the other is clearly a name.
+    if borne < ALONE and not (called >= ROW_ODDS and _is_unknown(family, lists)):
+        return start
+    unlisted = len(given) > 3 and borne >= ROW_ODDS and _is_unknown(given, lists)
+    if not initial and called < 2 and not unlisted:
         return start
     end = _skip_initials(words, start + 2)
     return end if _linked(words, start + 1, end - 1) else start + 2
@@ -343,7 +369,7 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
         return start
     listed = [key for key in keys if lists.is_name(key)]
     around = _around(words, start, end - 1)
-    whole = around is not None and around <= COMPANY
+    whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
     if whole and listed and len(listed) >= len(keys) - 1:
         return end
     first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_phrases
+from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_list
 from tasks.adapters.detection.pipeline import build_pipeline
 from tasks.adapters.detection.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
@@ -48,11 +48,11 @@ def test_no_word_is_both_harmless_and_something_else() -> None:
     assert not harmless & set(LISTS["weak"]["words"].split())
     concepts = {key for words in LISTS["concepts"].values() for key in words.split(", ")}
     assert not harmless & concepts
-    assert not concepts & set(read_phrases())
+    assert not concepts & set(read_list(PHRASES))
 
 
 def test_phrases_are_multi_words() -> None:
-    assert all(phrase == lexical_key(phrase) and " " in phrase for phrase in read_phrases())
+    assert all(phrase == lexical_key(phrase) and " " in phrase for phrase in read_list(PHRASES))
 
 
 def test_lists_are_part_of_what_decides_kept_results() -> None:
