@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
+from flows.config_file import checked, only_settings, read_config_file
 from tasks.errors import UsageError
 from tasks.settings import CHOICES, Settings
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from prefect import Flow
 
 STRONGEST_FIRST: Final = CHOICES["guarantee"]
-_SETTINGS: Final = TypeAdapter(Settings)
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,14 @@ class Deployed:
             for name, value in asked.items()
             if name != "settings" and (name not in fixed or fixed[name] != value)
         ]
-        given = self.parameters.get("settings") or {}
+        given = dict(self.parameters.get("settings") or {})
+        said = dict(_mapping(asked.get("settings") or {}))
+        if (config := given.pop("config", None)) is not None:
+            if said.pop("config", config) != config:
+                faults.append("config must be as in the file")
+            given = {**only_settings(read_config_file(Path(config))), **given}
         own = settings_of(given)
-        wanted = settings_of({**given, **_mapping(asked.get("settings") or {})})
+        wanted = settings_of({**given, **said})
         faults += faults_of(wanted, own, has_inbox="inbox" in fixed)
         if faults:
             limits = f"deployment {self.name} of {self.file} decides"
@@ -75,14 +79,7 @@ def settings_of(told: Mapping[str, Any]) -> Settings:
     Raises:
         UsageError: they cannot be used.
     """
-    unknown = sorted(set(told) - {each.name for each in fields(Settings)})
-    if unknown:
-        raise UsageError(f"no such setting: {', '.join(unknown)}")
-    try:
-        return _SETTINGS.validate_python(dict(told))
-    except ValidationError as fault:
-        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors()]
-        raise UsageError(*faults) from None
+    return Settings(**checked(told))
 
 
 def faults_of(wanted: Settings, own: Settings, *, has_inbox: bool) -> list[str]:
