@@ -106,7 +106,7 @@ def release(
     """
     said = {**only_settings(config_of(config)), **checked(settings)}
     with _named(log) as names:
-        chosen = Settings(**said, **({"logs": names} if names else {}))
+        chosen = Settings(**(said | ({"logs": names} if names else {})))
         if chosen.runner == "dask" and isinstance(log, ArrowTable):
             raise UsageError("a table in memory is for runner local alone: save it to a file")
         _release(chosen, Screen(quiet=quiet, stderr=False), prefect=prefect)

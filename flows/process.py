@@ -20,6 +20,8 @@ from types import FrameType
 from typing import Final, NoReturn
 
 INTERRUPTED: Final = 130
+REPORTS: Final = "LOGVEIL_REPORTS_URL"
+"""Where the services let a browser read the reports of their releases."""
 PREFECT_DEFAULTS: Final = {
     # The embedded server needs up to half a minute on a fresh home; Prefect gives it 20 s.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",

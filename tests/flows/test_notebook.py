@@ -98,7 +98,7 @@ def test_the_notebook_runs(store: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PYTHONPATH", str(NOTEBOOK.parents[1]))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     (tmp_path / "logveil.toml").write_text(f'store = "{store}"\n')
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = "".join(str(cell.get("outputs", "")) for cell in notebook.cells)
     assert "verify the written release" in shown
