@@ -79,7 +79,7 @@ def test_reports_are_shown_and_nothing_else(tmp_path: Path) -> None:
     shown = asked(out / "edition-0001/release-0001/report.html")
     assert (shown.status_code, shown.text) == (200, "<p>the report")
     assert "sandbox" in shown.headers["Content-Security-Policy"]
-    for path in (
+    for hidden in (
         out / "edition-0001/.logveil-7/report.html",
         out / "edition-0001/link/report.html",
         f"{out}/../store/report.html",
@@ -88,5 +88,5 @@ def test_reports_are_shown_and_nothing_else(tmp_path: Path) -> None:
         out / "measures.json",
         out / "report.html",
     ):
-        assert asked(path).status_code == 404, path
+        assert asked(hidden).status_code == 404, hidden
     assert anyio.run(_asked, transport, "/runs", ()).text == "prefect"
