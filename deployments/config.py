@@ -24,7 +24,7 @@ from typing import Final
 
 import platformdirs
 
-from flows.process import PREFECT_DEFAULTS
+from flows.process import PREFECT_DEFAULTS, REPORTS
 from tasks.errors import UsageError
 from tasks.runtime.files import create_once, make_private
 
@@ -87,6 +87,7 @@ class Config:
             "LOGVEIL_STATE": str(self.folder),
             "LOGVEIL_PYTHON": sys.executable,
             "LOGVEIL_UMASK": _umask(),
+            REPORTS: f"{self.url}/reports",
             "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(self.origins),
             **self.client_environment(),
         }

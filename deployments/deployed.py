@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
+from flows.config_file import checked, only_settings, read_config_file
 from tasks.errors import UsageError
 from tasks.settings import CHOICES, Settings
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from prefect import Flow
 
 STRONGEST_FIRST: Final = CHOICES["guarantee"]
-_SETTINGS: Final = TypeAdapter(Settings)
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,22 @@ class Deployed:
 
         return load_flow_from_entrypoint(self.entrypoint, use_placeholder_flow=False)
 
+    @property
+    def settings(self) -> Settings:
+        """What a run has that asks for nothing."""
+        return settings_of(self._own)
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return _mapping(self.parameters.get("settings") or {})
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        """The file's settings, and those of the `logveil.toml` that it names."""
+        given = dict(self._given)
+        config = given.pop("config", None)
+        return {**(only_settings(read_config_file(Path(config))) if config else {}), **given}
+
     def parameters_for(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What a run gets that asks for these parameters.
 
@@ -59,14 +74,76 @@ class Deployed:
             for name, value in asked.items()
             if name != "settings" and (name not in fixed or fixed[name] != value)
         ]
-        given = self.parameters.get("settings") or {}
-        own = settings_of(given)
-        wanted = settings_of({**given, **_mapping(asked.get("settings") or {})})
+        said = dict(_mapping(asked.get("settings") or {}))
+        if "config" in said and said.pop("config") != self._given.get("config"):
+            faults.append("config must be as in the file")
+        own = self.settings
+        wanted = settings_of({**self._own, **said})
         faults += faults_of(wanted, own, has_inbox="inbox" in fixed)
         if faults:
             limits = f"deployment {self.name} of {self.file} decides"
             raise UsageError(f"refused: {faults[0]}", *faults[1:], limits)
         return {**self.parameters, "settings": wanted}
+
+
+def form_of(deployed: Deployed) -> dict[str, Any]:
+    """What Prefect's page asks for when somebody starts a run: what a run may ask for, and no more.
+
+    Its bounds are the operator's: less is refused by the page, by the server and by the run.
+    """
+    own = deployed.settings
+    stronger = STRONGEST_FIRST[: STRONGEST_FIRST.index(own.guarantee) + 1]
+    asked: dict[str, Any] = {
+        "k": {
+            "title": "k: people",
+            "description": "How many people stand behind every published row, at least.",
+            "type": "integer",
+            "minimum": own.k,
+            "default": own.k,
+        },
+        "l": {
+            "title": "l: different sensitive sets",
+            "description": "How many of them differ in what is sensitive; 1: not asked for.",
+            "type": "integer",
+            "minimum": own.l,
+            "default": own.l,
+        },
+        "guarantee": {
+            "title": "Guarantee",
+            "description": "strict: every published row is shared by k people. terms: every word "
+            "is. paper: the paper's redaction, which is no k-anonymity.",
+            "type": "string",
+            "enum": list(stronger),
+            "default": own.guarantee,
+        },
+    }
+    if "inbox" not in deployed.parameters:
+        asked |= {
+            "logs": {
+                "title": "Logs",
+                "description": f"Files and folders that lie in {', '.join(own.logs)}.",
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "default": list(own.logs),
+            },
+            "out": {
+                "title": "Folder of the release",
+                "description": f"A folder in {own.out}, for this release alone.",
+                "type": "string",
+                "default": own.out,
+            },
+        }
+    for place, field in enumerate(asked.values()):
+        field["position"] = place
+    group = {
+        "title": "What this run asks for",
+        "description": "As much as the file of deployments says, or more; all else is as it says.",
+        "type": "object",
+        "properties": asked,
+        "position": 0,
+    }
+    return {"title": "Parameters", "type": "object", "properties": {"settings": group}}
 
 
 def settings_of(told: Mapping[str, Any]) -> Settings:
@@ -75,14 +152,7 @@ def settings_of(told: Mapping[str, Any]) -> Settings:
     Raises:
         UsageError: they cannot be used.
     """
-    unknown = sorted(set(told) - {each.name for each in fields(Settings)})
-    if unknown:
-        raise UsageError(f"no such setting: {', '.join(unknown)}")
-    try:
-        return _SETTINGS.validate_python(dict(told))
-    except ValidationError as fault:
-        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors()]
-        raise UsageError(*faults) from None
+    return Settings(**checked(told))
 
 
 def faults_of(wanted: Settings, own: Settings, *, has_inbox: bool) -> list[str]:

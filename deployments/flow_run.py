@@ -37,7 +37,8 @@ def main() -> None:
             parameters = deployed.parameters_for(run.parameters)
         except LogveilError as fault:
             client.set_flow_run_state(run_id, Failed(message=str(fault)), force=True)
-            send_alert({"run": run.name, "state": "Failed", "exit_code": fault.exit_code})
+            told = {"run": run.name, "state": "Failed", "exit_code": fault.exit_code}
+            send_alert(told, str(fault), str(run_id))
         else:
             run_flow(deployed.flow(), flow_run=run, parameters=parameters)
 

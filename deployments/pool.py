@@ -25,6 +25,7 @@ import time
 from abc import ABC
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from types import FrameType
 from typing import Any, Final
 from uuid import UUID
@@ -33,9 +34,10 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
 from prefect.client.orchestration import PrefectClient, SyncPrefectClient, get_client
-from prefect.client.schemas.actions import WorkPoolCreate, WorkPoolUpdate
+from prefect.client.schemas.actions import DeploymentUpdate, WorkPoolCreate, WorkPoolUpdate
 from prefect.client.schemas.filters import (
     FlowRunFilter,
+    FlowRunFilterParentFlowRunId,
     FlowRunFilterState,
     FlowRunFilterStateType,
     WorkPoolFilter,
@@ -51,12 +53,20 @@ from prefect.utilities.processutils import command_to_string
 from prefect.workers.process import ProcessJobConfiguration, ProcessWorker, ProcessWorkerResult
 
 from deployments.config import POOL, ROOT, Config, read_config
+from deployments.deployed import form_of, read_deployments
 from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
-from tasks.errors import InputError
+from flows.run_page import tell
+from tasks.editions.inbox import complete_files
+from tasks.errors import InputError, LogveilError
 
-UNDER_WAY = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
+_UNDER_WAY: Final = FlowRunFilterState(
+    type=FlowRunFilterStateType(any_=[StateType.PENDING, StateType.RUNNING, StateType.CANCELLING])
+)
 RUN_ID = re.compile(rb"(?:^|\0)PREFECT__FLOW_RUN_ID=([0-9a-f-]{36})")
+LOOK_SECONDS = 2
+AGAIN_SECONDS = 600
+"""After these a file that still lies there is told of again: its run was cancelled, or failed."""
 END_SECONDS = 15
 """So long a worker may take to end its flows."""
 GONE = "the worker and the run's process are gone; the next scheduled run takes up its files"
@@ -93,7 +103,8 @@ class Alerts:
 
     async def run_crashed_hooks(self, flow_run: FlowRun, state: State[Any]) -> None:
         told = {"run": flow_run.name, "state": state.name}
-        await anyio.to_thread.run_sync(send_alert, told)
+        said = (told, state.message or "", str(flow_run.id))
+        await anyio.to_thread.run_sync(send_alert, *said)
 
 
 # As an abstract class it is not entered into Prefect's list of workers, where its type has one.
@@ -140,17 +151,25 @@ def make_pool(client: SyncPrefectClient) -> None:
 
 def end_orphans(client: SyncPrefectClient) -> list[str]:
     """End the runs whose process is gone; returns their names."""
-    states = FlowRunFilterState(type=FlowRunFilterStateType(any_=list(UNDER_WAY)))
     found = client.read_flow_runs(
-        flow_run_filter=FlowRunFilter(state=states),
+        flow_run_filter=FlowRunFilter(state=_UNDER_WAY),
         work_pool_filter=WorkPoolFilter(name=WorkPoolFilterName(any_=[POOL])),
     )
     alive = runs_with_a_process()
     orphans = [run for run in found if run.id not in alive]
     for run in orphans:
-        client.set_flow_run_state(run.id, _end_of(run), force=True)
-        send_alert({"run": run.name, "state": "Crashed"})
+        for each in (run, *_files_of(run, client)):
+            client.set_flow_run_state(each.id, _end_of(each), force=True)
+        send_alert({"run": run.name, "state": "Crashed"}, GONE, str(run.id))
     return [run.name for run in orphans]
+
+
+def _files_of(run: FlowRun, client: SyncPrefectClient) -> list[FlowRun]:
+    """What a run has started within itself and not ended; no pool has these."""
+    started = FlowRunFilter(
+        parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[run.id]), state=_UNDER_WAY
+    )
+    return client.read_flow_runs(flow_run_filter=started)
 
 
 def _end_of(run: FlowRun) -> State[None]:
@@ -179,11 +198,42 @@ def deploy() -> None:
             make_pool(client)
         if subprocess.run([*command, config.deployments]).returncode:
             raise InputError(f"nothing can be deployed: see {config.folder}/deploy.log")
+        give_forms(config)
     except Exception as fault:
         print(fault, flush=True)
         supervisor(config).shutdown()
     else:
         supervisor(config).startProcess("worker", False)
+
+
+def give_forms(config: Config) -> None:
+    """Have the page ask for what a run may ask for, in place of all that a flow can be told."""
+    with get_client(sync_client=True) as client:
+        for each in read_deployments(config.deployments).values():
+            made = client.read_deployment_by_name(f"{each.flow().name}/{each.name}")
+            form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
+            client.update_deployment(made.id, form)
+
+
+def watch(config: Config) -> None:
+    """Tell Prefect when complete files lie in an inbox; a trigger in the file starts a run then.
+
+    Polled, not by inotify: that sees nothing of what other machines put into a shared folder.
+    """
+    told: dict[str, tuple[float, list[str]]] = {}
+    deployed = read_deployments(config.deployments).values()
+    watched = [each for each in deployed if "inbox" in each.parameters]
+    while True:
+        for each in watched:
+            inbox, settle = ROOT / each.parameters["inbox"], each.parameters.get("settle", 2.0)
+            with suppress(OSError, LogveilError):  # the run says so
+                complete = sorted(path.name for path in complete_files(inbox, settle)[0])
+                since, before = told.get(each.name, (0.0, []))
+                again = time.monotonic() - since > AGAIN_SECONDS
+                if complete and (again or set(complete) - set(before)):
+                    tell("file.arrived", each.name, {"files": len(complete)})
+                    told[each.name] = (time.monotonic(), complete)
+        time.sleep(LOOK_SECONDS)
 
 
 def await_server(client: SyncPrefectClient, config: Config) -> None:
@@ -207,6 +257,7 @@ def work() -> None:
     with get_client(sync_client=True) as client:
         for name in end_orphans(client):
             print(f"{name}: {GONE}", flush=True)
+    Thread(target=watch, args=[read_config()], daemon=True).start()
     signal.signal(signal.SIGTERM, _end)
     with suppress(KeyboardInterrupt):
         anyio.run(OwnWorker(work_pool_name=POOL, name=POOL).start)

@@ -44,6 +44,8 @@ from tasks.schema import FinalMeasures
 from tasks.settings import Settings
 
 Growth = Literal["append", "new"]
+Wrap = Callable[[Callable[[], FinalMeasures], str, str], FinalMeasures]
+"""Has one release made, of a file, under the name of the release."""
 SETTLE_SECONDS: Final = 2.0
 """So long a file must not have changed."""
 
@@ -105,6 +107,17 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def only_rejects(self) -> bool:
+        """Whether all that went wrong is that some files, among others, cannot be used."""
+        good = self.released or self.waiting or self.known
+        return bool(good) and not self.skipped and self.exit_code == InputError.exit_code
+
+    @property
+    def seen(self) -> bool:
+        """Whether there was any file."""
+        return any(self.counts().values())
+
     def counts(self) -> dict[str, int]:
         """How many files went which way."""
         return {
@@ -141,12 +154,19 @@ class FilesPutAside(LogveilError):
 class InboxRun:
     """One look at an inbox; other runs may work on the same one."""
 
-    def __init__(self, order: Order, executor: Executor, phases: Callable[[], Phases]) -> None:
+    def __init__(
+        self,
+        order: Order,
+        executor: Executor,
+        phases: Callable[[], Phases],
+        wrap: Wrap = lambda make, file, release: make(),
+    ) -> None:
         """Take `phases` as a maker of whoever runs and times the phases of one release."""
         self._order = order
         self._settings = order.settings
         self._executor = executor
         self._phases = phases
+        self._wrap = wrap
         self._display = phases().display
         self._store = open_store(order.settings)
         self.outcome = Outcome()
@@ -260,7 +280,7 @@ class InboxRun:
         try:
             job = self._job(state, paths)
             job = replace(job, appended_to=published_so_far(job.settings, state, ledger))
-            measures = make_release(job, publication, self._phases())
+            measures = self._made(job, publication, path.name)
         except StillChanging:
             self.outcome.left.append(path.name)
             return False
@@ -272,6 +292,13 @@ class InboxRun:
             return False
         self._note(path.name, measures)
         return True
+
+    def _made(self, job: Job, publication: InEdition, name: str) -> FinalMeasures:
+        def make() -> FinalMeasures:
+            return make_release(job, publication, self._phases())
+
+        folder = publication.folder
+        return self._wrap(make, name, f"{folder.parent.name}/{folder.name}")
 
     def _put_bad_away(
         self, ledger: Ledger, state: EditionState, path: Path, sha: str, fault: LogveilError
@@ -309,7 +336,7 @@ class InboxRun:
             return False
         earlier = current if current and can_be_read(current, self._settings) else None
         job, publication = self._job(state, list(files)), InEdition(state, ledger, earlier)
-        self._note(f"{len(files)} files", make_release(job, publication, self._phases()))
+        self._note(f"{len(files)} files", self._made(job, publication, f"{len(files)} files"))
         for path, sha in came.items():
             inbox_folder.move_to_done(order.inbox, path, sha)
         self._ask_to_withdraw(current)

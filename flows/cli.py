@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from flows.config_file import CONFIG_FILE, config_of, only_settings
 from flows.process import interrupted, noting_interrupts, speak_to_any_terminal
 from tasks.errors import LogveilError, UsageError
 from tasks.folders import default_store
@@ -115,6 +116,7 @@ def run_command(
 
     try:
         with noting_interrupts():
+            options.in_file = config_of(options.config)
             return work(options, Screen(quiet=options.quiet, stderr=options.json))
     except LogveilError as fault:
         return _failed(str(fault), fault.exit_code)
@@ -183,6 +185,19 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     _add_engine_options(parser)
     _add_certificate_options(parser)
+    parser.add_argument(
+        "--print-config",
+        action="store_true",
+        help=f"write what all this says as a {CONFIG_FILE} to standard output, and do nothing",
+    )
+
+
+def add_config_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help=f"settings in TOML (./{CONFIG_FILE} if it is there); options win",
+    )
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -201,6 +216,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--distance", metavar=_choice("distance"), help="Eq. 8 (jaccard)")
     how.add_argument("--spacy-model", metavar="NAME", help="a trained spaCy pipeline you have")
     files = parser.add_argument_group("files")
+    add_config_option(files)
     files.add_argument("--format", metavar=_choice("format"), help="of the logs (auto)")
     files.add_argument(
         "--columns", metavar="user=…,query=…,time=…", help="names, or numbers, of the columns"
@@ -288,17 +304,18 @@ def add_shown_options(parser: argparse.ArgumentParser, json_shows: str) -> None:
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:
-    """Check everything that was said; all faults come in one error."""
+    """Check everything that was said, on the line or else in the file; all faults in one error."""
     faults: list[str] = []
-    chosen: dict[str, Any] = {}
+    chosen = only_settings(arguments.in_file)
     for name in Settings.__dataclass_fields__:
         value = getattr(arguments, name, None)
-        if value is None or value == []:
+        if value is None or value == [] or value is False:
             continue
         try:
             chosen[name] = _convert(name, value)
         except UsageError as fault:
             faults.extend(fault.args)
+    _let_the_line_win(arguments, chosen)
     if getattr(arguments, "bare", False) and chosen.get("runner") == "dask":
         faults.append("runner dask is one of Prefect's: leave out --bare")
     try:
@@ -308,6 +325,14 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     if faults:
         raise UsageError(*faults)
     return settings
+
+
+def _let_the_line_win(arguments: argparse.Namespace, chosen: dict[str, Any]) -> None:
+    """`--person` and `--columns user=` say the same thing, as `store` and `shared` do."""
+    if arguments.person and "columns" in chosen and not arguments.columns:
+        chosen["columns"] = {r: n for r, n in chosen["columns"].items() if r != "user"}
+    if "user" in chosen.get("columns", {}) and arguments.columns and not arguments.person:
+        chosen.pop("person", None)
 
 
 def _convert(name: str, value: Any) -> Any:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from rich.box import SIMPLE
@@ -96,7 +97,7 @@ class Screen:
         """Show a phase while it runs, and one line with its time when it is done."""
         started = time.perf_counter()
         line = PhaseLine()
-        if self.console.is_terminal and not self.console.quiet:
+        if self._shows_bars and not self.console.quiet:
             with self._live(EXPLAINED.get(name, METHOD)):
                 yield line
         else:
@@ -104,6 +105,12 @@ class Screen:
         seconds = time.perf_counter() - started
         known = "  known already" if line.cached else ""
         self.say(f"{name:<{NAME_WIDTH}} {EXPLAINED.get(name, METHOD):<34} {seconds:7.1f} s{known}")
+
+    @property
+    def _shows_bars(self) -> bool:
+        # In a notebook rich draws them with widgets, and warns if there are none.
+        in_notebook = self.console.is_jupyter and find_spec("ipywidgets") is not None
+        return self.console.is_terminal or in_notebook
 
     @contextmanager
     def _live(self, description: str) -> Iterator[None]:

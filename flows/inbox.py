@@ -19,6 +19,7 @@ from flows.cli import (
     run_command,
     settings_from,
 )
+from flows.config_file import OF_THE_INBOX, print_config
 from flows.process import leave_at_once, prepare_prefect
 from tasks.errors import UsageError
 from tasks.runtime.files import try_folder
@@ -26,6 +27,7 @@ from tasks.runtime.files import try_folder
 if TYPE_CHECKING:
     from flows.batches import Order, Outcome
     from flows.display import Screen
+    from tasks.settings import Settings
 
 REMAINS: Final = "what was published stays, the other files are left for the next run"
 EXAMPLES = """\
@@ -53,9 +55,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--inbox", metavar="DIR", help="where log files come in")
     made.add_argument("--out", metavar="DIR", help="where editions go (./release)")
-    made.add_argument("--edition", metavar="append|new", default="append", help="(append)")
+    made.add_argument("--edition", metavar="append|new", help="(append)")
     made.add_argument(
-        "--settle", metavar="SECONDS", default="2", help="a file is complete once unchanged for (2)"
+        "--settle", metavar="SECONDS", help="a file is complete once unchanged for (2)"
     )
     made.add_argument(
         "--keep-editions",
@@ -74,6 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     order = _order(options)
+    if options.print_config:
+        named = {"inbox": str(order.inbox), "edition": order.edition, "settle": order.settle}
+        return print_config(order.settings, **named)
     try_folder(order.out)
     screen.say(f"logveil: {order.inbox} → {order.out}, k = {order.settings.k}")
     outcome = _release(order, screen, bare=options.bare)
@@ -85,28 +90,37 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 
 def _order(options: argparse.Namespace) -> Order:
     """Check everything that was said; all faults come in one error."""
-    faults = [] if options.inbox else ["name the folder of incoming files with --inbox"]
-    if options.edition not in ("append", "new"):
-        faults.append(f"edition must be append or new, not {options.edition!r}")
-    if options.edition == "append" and options.guarantee == "paper":
-        faults.append("guarantee paper promises nothing that could be kept: use --edition new")
-    if options.edition == "append" and options.rounding:
-        faults.append(
-            "rounding would leave people out whom their earlier rows still need: use --edition new"
-        )
+    from flows.batches import SETTLE_SECONDS, Order
+
+    given = {name: getattr(options, name) for name in OF_THE_INBOX}
+    said = {"edition": "append", "settle": SETTLE_SECONDS, **options.in_file}
+    said |= {name: value for name, value in given.items() if value is not None}
+    faults = [] if said.get("inbox") else ["name the folder of incoming files with --inbox"]
+    if said["edition"] not in ("append", "new"):
+        faults.append(f"edition must be append or new, not {said['edition']!r}")
     try:
-        settle = max(0.0, float(options.settle))
+        settle = max(0.0, float(said["settle"]))
     except ValueError:
-        faults.append(f"settle must be a number, not {options.settle!r}")
+        faults.append(f"settle must be a number, not {said['settle']!r}")
     try:
         settings = settings_from(options)
+        faults += _faults_of_append(settings) if said["edition"] == "append" else []
     except UsageError as fault:
         faults.extend(fault.args)
     if faults:
         raise UsageError(*faults)
-    from flows.batches import Order
+    return Order(settings, Path(said["inbox"]), said["edition"], settle)
 
-    return Order(settings, Path(options.inbox), options.edition, settle)
+
+def _faults_of_append(settings: Settings) -> list[str]:
+    faults = []
+    if settings.guarantee == "paper":
+        faults.append("guarantee paper promises nothing that could be kept: use --edition new")
+    if settings.rounding:
+        faults.append(
+            "rounding would leave people out whom their earlier rows still need: use --edition new"
+        )
+    return faults
 
 
 def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:

@@ -20,6 +20,8 @@ from types import FrameType
 from typing import Final, NoReturn
 
 INTERRUPTED: Final = 130
+REPORTS: Final = "LOGVEIL_REPORTS_URL"
+"""Where the services let a browser read the reports of their releases."""
 PREFECT_DEFAULTS: Final = {
     # The embedded server needs up to half a minute on a fresh home; Prefect gives it 20 s.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -109,7 +111,7 @@ def set_prefect_defaults() -> None:
         os.environ.setdefault(name, value)
 
 
-def _keep_database_private() -> None:
+def keep_database_private() -> None:
     """Make the embedded server's database, which names files, for its owner alone.
 
     One that is there already is the user's; it is closed to others unless these may write to it.
@@ -136,6 +138,6 @@ def prepare_prefect(on_interrupt: Callable[[], NoReturn]) -> str:
     set_prefect_defaults()
     if os.environ.get("PREFECT_API_URL"):
         return "Prefect: using the server of PREFECT_API_URL"
-    _keep_database_private()
+    keep_database_private()
     signal.signal(signal.SIGINT, lambda number, frame: on_interrupt())
     return "Prefect: starting its embedded server (some 20 s; --bare goes without)"

@@ -37,8 +37,8 @@ from tasks.runtime.results import Result
 from tasks.schema import FileRead, FinalMeasures
 
 T = TypeVar("T")
-AsTask = Callable[[Result[Any], str], None]
-"""Makes a result, unless it is known, under a name that ends in the label."""
+AsTask = Callable[[Result[Any], str, Sequence[Result[Any]]], None]
+"""Makes a result, unless it is known, under a name that ends in the label, after others."""
 
 
 class Phases:
@@ -51,14 +51,14 @@ class Phases:
         self._seconds: dict[str, float] = {}
         self._known: dict[str, bool] = {}
 
-    def run(self, result: Result[T], label: str = "") -> Result[T]:
-        """Have a phase make its result, unless that is known."""
+    def run(self, result: Result[T], label: str = "", *after: Result[Any]) -> Result[T]:
+        """Have a phase make its result, unless that is known, from those of other phases."""
         heed_interrupts()
         started = time.perf_counter()
         with self.display.phase(result.phase) as line:
             line.cached = result.is_known
             if self._as_task:
-                self._as_task(result, label)
+                self._as_task(result, label, after)
             elif not line.cached:
                 _ = result.value
         self._known[result.phase] = line.cached
@@ -101,13 +101,14 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         log = phases.run(read(job), label)
         if log.is_at_hand:  # of a log that is known already all was said
             _say_what_was_read(log.value.files, log.value.warnings, phases.display)
-        table = phases.run(analyse(job, log), label)
-        compared = phases.run(compare(job, table), label)
-        clustering = phases.run(cluster(job, log, table, compared), label)
-        release = phases.run(redact(job, table, compared, clustering), label)
-        measures = phases.run(measure(job, log, table, compared, clustering, release), label)
-        draft = phases.run(write(job, log, table, release), label)
-        proven = phases.run(verify(job, draft), label)
+        table = phases.run(analyse(job, log), label, log)
+        compared = phases.run(compare(job, table), label, table)
+        clustering = phases.run(cluster(job, log, table, compared), label, table, compared)
+        release = phases.run(redact(job, table, compared, clustering), label, table, clustering)
+        measured = measure(job, log, table, compared, clustering, release)
+        measures = phases.run(measured, label, clustering, release)
+        draft = phases.run(write(job, log, table, release), label, release)
+        proven = phases.run(verify(job, draft), label, draft)
         made = MadeRelease(job, log, table, compared, clustering, release, measures, draft, proven)
         final = final_measures(made, publication, phases.seconds(made))
         phases.publish(publication, made, final)

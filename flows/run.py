@@ -19,6 +19,7 @@ from flows.cli import (
     run_command,
     settings_from,
 )
+from flows.config_file import print_config
 from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
 from tasks.runtime.files import try_folder
 
@@ -72,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
     settings = settings_from(options)
+    if options.print_config:
+        return print_config(settings)
     _prepare_workers(settings)
     try_folder(Path(settings.out))
     screen.say(f"logveil: {len(settings.logs)} log(s) → {settings.out}, k = {settings.k}")

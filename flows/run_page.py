@@ -1,16 +1,18 @@
 """What a run shows in Prefect's UI beside its tasks: how far it is, and what it has released.
 
-Artifacts are kept in Prefect's database, so they hold what `report.html` and `measures.json` hold:
-numbers, settings, names of topics; never a word of the log.
+Artifacts and events are kept in Prefect's database, so they hold what is published: numbers,
+settings, names of topics and, as examples, a few published rows; of the log names of files alone.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
+from urllib.parse import quote
 from uuid import UUID
 
 from prefect import get_run_logger
@@ -20,14 +22,22 @@ from prefect.artifacts import (
     create_table_artifact,
     update_progress_artifact,
 )
+from prefect.client.orchestration import get_client
+from prefect.events import emit_event
+from prefect.runtime import flow_run
 
 from flows.display import EXPLAINED, PhaseLine, Shown, summary_rows
+from flows.process import REPORTS
+from tasks.adapters.manifest import release_file_in
 from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, lead_of, promise_of, verdict_of
-from tasks.errors import printable
+from tasks.adapters.verifier import read_release
+from tasks.errors import BadLog, InputError, LogveilError, printable
 from tasks.phases.publish import public_measures
 from tasks.schema import FinalMeasures
+from tasks.settings import Settings
 
+EXAMPLES: Final = 5
 SECONDS_BETWEEN: Final = 2.0
 """A server has better things to do than to hear of every block."""
 
@@ -62,7 +72,7 @@ class RunPage:
         """Show a release that is in place, by its public figures."""
         measures = public_measures(measures)
         create_markdown_artifact(
-            release_markdown(measures, folder),
+            release_markdown(measures, folder, examples(folder)),
             key="release",
             description=printable(f"Release in {folder}"),
         )
@@ -75,6 +85,34 @@ class RunPage:
             self._phases, key="phases", description="Seconds of each phase, and what was known"
         )
         self._phases = []
+        counts = {name: measures["records"][name] for name in ("read", "published", "withheld")}
+        tell("release.published", folder, counts)
+
+    def waits(self, measures: FinalMeasures, folder: Path) -> None:
+        """Tell how many rows of an edition wait for others."""
+        if waiting := measures.get("edition", {}).get("waiting"):
+            tell("rows.waiting", folder, {"waiting": waiting})
+
+    def refused(self, fault: LogveilError, name: object) -> None:
+        """Tell that a file cannot be used, or that nothing of it can be released."""
+        rejected = isinstance(fault, BadLog | InputError)
+        told = {"exit_code": fault.exit_code, "reason": str(fault)}
+        tell("file.rejected" if rejected else "release.refused", name, told)
+
+
+def tell(event: str, name: object, counts: dict[str, Any]) -> None:
+    """Emit an event that automations may wait for."""
+    said = printable(name)
+    resource = {"prefect.resource.id": f"logveil.{said}", "prefect.resource.name": said}
+    emit_event(f"logveil.{event}", resource, payload=counts)
+
+
+def tag_run(settings: Settings) -> list[str]:
+    """Tag the run by what it is asked for; returns the tags, for what it starts."""
+    tags = ["logveil", settings.scope, settings.guarantee, f"k={settings.k}"]
+    with get_client(sync_client=True) as client:
+        client.update_flow_run(UUID(str(flow_run.id)), tags={*flow_run.tags, *tags})
+    return tags
 
 
 class ProgressBar:
@@ -99,9 +137,20 @@ class ProgressBar:
         self._told = now
 
 
-def release_markdown(measures: FinalMeasures, folder: Path) -> str:
+def examples(folder: Path) -> Sequence[dict[str, str]]:
+    """A few published rows, from all over the file."""
+    content = read_release(release_file_in(folder))
+    rows = sorted(set(content.rows))
+    chosen = rows[:: max(1, len(rows) // EXAMPLES)][:EXAMPLES]
+    return [dict(zip(content.header, row, strict=True)) for row in chosen]
+
+
+def release_markdown(
+    measures: FinalMeasures, folder: Path, rows: Sequence[dict[str, str]] = ()
+) -> str:
     """The report in short: verdict, promise, figures, and where the whole of it is."""
     report = printable((folder / "report.html").resolve())
+    base = os.environ.get(REPORTS, "file://")
     pictures = "\n\n".join(
         f"### {figure.title}\n\n![{figure.title}]({address})\n\n{figure.says}"
         for figure, address in standalone_pictures(measures)
@@ -109,5 +158,17 @@ def release_markdown(measures: FinalMeasures, folder: Path) -> str:
     return (
         f"# {verdict_of(measures)}\n\n**{lead_of(measures)}**\n\n"
         f"{promise_of(measures)}\n\n{amounts_of(measures)}\n\n"
-        f"Whole report, with settings and all measures: `{report}`\n\n{pictures}\n"
+        f"[The whole report, with settings and all measures]({base}{quote(report)}): `{report}`\n\n"
+        f"{_table(rows)}{pictures}\n"
     )
+
+
+def _table(rows: Sequence[dict[str, str]]) -> str:
+    """Some rows, as they are published."""
+    if not rows:
+        return ""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    drawn = "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+    return f"### Some published rows\n\n{drawn}\n\n"

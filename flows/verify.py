@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from flows.cli import new_parser
+from flows.cli import add_config_option, new_parser
+from flows.config_file import config_of
 from flows.process import INTERRUPTED, speak_to_any_terminal
 from tasks.errors import LogveilError, UsageError, VerificationFailed
 from tasks.folders import default_store, private_folder
@@ -62,10 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UsageError("an audit needs the store: leave out --public")
         if options.audit:
             refuse_public_audit(options.release, options.audit)
+        said = options.store or config_of(options.config).get("store") or default_store()
+        store = Path(private_folder(said))
         prove = prove_public if options.public else prove_folder
-        verdict = prove(options.release, options.store)
+        verdict = prove(options.release, store)
         if options.audit:
-            lines = audit_folder(options.release, options.store, options.audit)
+            lines = audit_folder(options.release, store, options.audit)
     except LogveilError as fault:
         print(f"flows.verify: {fault}", file=sys.stderr)
         return fault.exit_code
@@ -105,11 +108,10 @@ def parser() -> argparse.ArgumentParser:
     )
     option(
         "--store",
-        type=lambda store: Path(private_folder(store)),
-        default=default_store(),
         metavar="DIR",
-        help="the private store the release was made with (default: %(default)s)",
+        help=f"the private store the release was made with ({default_store()})",
     )
+    add_config_option(made)
     option(
         "--public",
         action="store_true",

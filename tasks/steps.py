@@ -7,13 +7,14 @@ world-readable files, its own keys miss changes of code and files); log lines ho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from prefect import State, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.errors import DiskTrouble
+from tasks.errors import DiskTrouble, LogveilError
 from tasks.runtime import remote
 from tasks.runtime.results import Result
 
@@ -21,6 +22,18 @@ T = TypeVar("T")
 # Whatever else fails would fail again.
 PAUSES: Final[dict[str, list[float]]] = {"read": [2, 20], "write": [2, 20], "verify": [2, 20]}
 """Seconds before phases that wait for a disk are tried again."""
+
+
+def told_plainly(record: logging.LogRecord) -> bool:
+    """Of a fault of ours Prefect's log gets the sentence, not the exception and its traceback."""
+    fault = record.exc_info[1] if record.exc_info else None
+    plain = {"msg": str(fault), "args": (), "exc_info": None}
+    record.__dict__.update(plain if isinstance(fault, LogveilError) else {})
+    # Prefect says it a second time, as the state of the task, in more words.
+    return "Task run encountered an exception" not in record.getMessage()
+
+
+logging.getLogger("prefect.task_runs").addFilter(told_plainly)
 
 
 def _may_pass(step: Any, run: Any, state: State[Any]) -> bool:
@@ -42,16 +55,22 @@ def phase(result: Result[Any]) -> str:
     return result.fingerprint
 
 
-def run_phase(result: Result[T], label: str) -> None:
-    """Run a phase as a task; Prefect shows it as cached if its result is known."""
+def run_phase(result: Result[T], label: str, after: Sequence[str]) -> str:
+    """Run a phase as a task; Prefect shows it as cached if its result is known.
+
+    Args:
+        after: what this has returned for the phases before it: Prefect knows these very strings,
+            and draws the run as a graph.
+    """
     pauses = PAUSES.get(result.phase, [])
-    phase.with_options(
+    run = phase.with_options(
         name=result.phase,
         task_run_name=f"{result.phase}{label}",
         refresh_cache=not result.is_known,
         retries=len(pauses),
         retry_delay_seconds=pauses,
-    )(result)
+    )
+    return run(result, wait_for=after)
 
 
 @task(name="publish", persist_result=False, log_prints=False)

@@ -64,7 +64,7 @@ RANKS = {
 }
 # Commands answer --help before they import anything heavy; spaCy takes a second, and a run that
 # meets no new text does not need it.
-COMMANDS = ("cli", "compare", "inbox", "inspect", "process", "run", "sample", "verify")
+COMMANDS = ("cli", "compare", "inbox", "inspect", "notebook", "process", "run", "sample", "verify")
 LATE = {*(f"flows/{name}.py" for name in COMMANDS), "tasks/adapters/detection/text_reader.py"}
 UNTYPED = {"text_pipeline"}
 """spaCy's own type, which has no stubs."""

@@ -90,6 +90,11 @@ def read_manifest(content: bytes) -> Manifest | None:
     return found if sum(name in files for name in RELEASE_NAMES) == 1 else None
 
 
+def release_file_in(folder: Path) -> Path:
+    """The rows of a release that is in place."""
+    return next(folder / name for name in RELEASE_NAMES if (folder / name).exists())
+
+
 def files_in(folder: Path) -> dict[str, tuple[int, str]]:
     """Size and SHA-256 of the files of a draft."""
     return {path.name: _size_and_digest(path) for path in sorted(folder.iterdir())}

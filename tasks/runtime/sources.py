@@ -1,8 +1,8 @@
-"""Where the bytes of a log are: in a file, at an URL (by fsspec), or on standard input.
+"""Where the bytes of a log are: in a file, at an URL (by fsspec), on standard input, in memory.
 
 Nothing of an URL is kept on this machine: it is read anew each time. Standard input can be read
 only once, so it is copied to a file without a name: nobody else can open that, and it is gone with
-this process, however that ends.
+this process, however that ends. A table of a notebook is a file in memory, while it is released.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, BinaryIO, Final, TypeVar
 from urllib.parse import urlsplit
@@ -21,14 +23,43 @@ from tasks.errors import DiskTrouble, InputError, UsageError
 
 STANDARD_INPUT: Final = "<standard input>"
 """What `-` is called in messages and tables."""
+TABLE: Final = "<table>"
+"""What a table in memory is called there."""
 
 Stamp = tuple[int, int, int]
 T = TypeVar("T")
 
 
+_IN_MEMORY: Final[ContextVar[BinaryIO | None]] = ContextVar("in_memory", default=None)
+
+
 def is_file(name: str) -> bool:
     """Whether a source is a file of this machine."""
-    return name != STANDARD_INPUT and "://" not in name
+    return not is_own(name) and "://" not in name
+
+
+def is_own(name: str) -> bool:
+    """Whether a source is this process's alone."""
+    return name == STANDARD_INPUT or (name == TABLE and _IN_MEMORY.get() is not None)
+
+
+@contextmanager
+def in_memory(write: Callable[[BinaryIO], None]) -> Iterator[str]:
+    """A name by which the bytes that are written can be read, in this process and for now."""
+    with os.fdopen(os.memfd_create("logveil"), "w+b") as stream:
+        write(stream)
+        stream.flush()
+        token = _IN_MEMORY.set(stream)
+        try:
+            yield TABLE
+        finally:
+            _IN_MEMORY.reset(token)
+
+
+def _own(name: str) -> int:
+    """The open file that a source of this process is."""
+    table = _IN_MEMORY.get()
+    return (table if name == TABLE and table is not None else _spooled()).fileno()
 
 
 def open_source(name: str) -> BinaryIO:
@@ -38,8 +69,8 @@ def open_source(name: str) -> BinaryIO:
         OSError: a file cannot be opened.
         InputError: an URL, or standard input, cannot be read.
     """
-    if name == STANDARD_INPUT:
-        return open(f"/proc/self/fd/{_spooled().fileno()}", "rb")
+    if is_own(name):
+        return open(f"/proc/self/fd/{_own(name)}", "rb")
     if "://" in name:
         opened: BinaryIO = _ask(name, lambda system, path: system.open(path, "rb"))
         return opened
@@ -50,7 +81,7 @@ def source_stamp(name: str) -> Stamp:
     """What changes with a source and is cheap to look at: size, time of change, place."""
     if "://" in name:
         return _ask(name, _stamp_at)
-    status = os.fstat(_spooled().fileno()) if name == STANDARD_INPUT else os.stat(name)
+    status = os.fstat(_own(name)) if is_own(name) else os.stat(name)
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 

@@ -149,7 +149,10 @@ def test_a_port_that_somebody_uses_is_refused(
 def test_the_shipped_deployments() -> None:
     told = {each["name"]: each for each in yaml.safe_load(SHIPPED.read_text())["deployments"]}
     assert set(told) == {"adhoc", "inbox"}
-    assert told["inbox"]["schedules"] == [{"cron": "*/5 * * * *"}]
+    assert told["inbox"]["schedules"] == [{"cron": "0 * * * *"}]
+    (trigger,) = told["inbox"]["triggers"]
+    assert trigger["expect"] == ["logveil.file.arrived"]
+    assert trigger["match"] == {"prefect.resource.name": "inbox"}
     assert told["inbox"]["concurrency_limit"] == {"limit": 1, "collision_strategy": "CANCEL_NEW"}
     for each in told.values():
         assert each["work_pool"] == {"name": POOL}

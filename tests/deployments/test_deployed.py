@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deployments.deployed import STRONGEST_FIRST, Deployed, faults_of, settings_of
+from deployments.deployed import STRONGEST_FIRST, Deployed, faults_of, form_of, settings_of
 from tasks.errors import UsageError
 from tasks.settings import Settings
 
@@ -143,3 +143,16 @@ def test_whatever_setting_there_is_stays_as_in_the_file_unless_it_is_named_here(
 
 def test_the_strongest_guarantee_is_named_first() -> None:
     assert STRONGEST_FIRST == ("strict", "terms", "paper")
+
+
+def test_the_form_asks_for_what_a_run_may_ask_for(adhoc: Deployed, inbox: Deployed) -> None:
+    """Its bounds are the file's; what it offers is not refused, what it does not offer is."""
+    for each, free in ((adhoc, FREE), (inbox, FREE - {"logs", "out"})):
+        asked = form_of(each)["properties"]["settings"]["properties"]
+        assert set(asked) == free
+        assert all(field["description"] and field["title"] for field in asked.values())
+        least = {name: field["default"] for name, field in asked.items()}
+        assert each.parameters_for({"settings": least})["settings"] == each.settings
+    assert form_of(adhoc)["properties"]["settings"]["properties"]["k"]["minimum"] == 7
+    offered = form_of(adhoc)["properties"]["settings"]["properties"]["guarantee"]["enum"]
+    assert offered == ["strict", "terms"]

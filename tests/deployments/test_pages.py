@@ -47,10 +47,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def services(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     made = Services(tmp_path_factory.mktemp("pages"))
-    made.prepare(store)
+    made.prepare(store, on_arrival=True)
     made.up()
     try:
         header, rows = generated_lines(6000, 500, 9)
+        made.drop("bad.tsv", "nothing that is known\n" * 3)
         made.drop("log.tsv", header + "".join(rows))
         wait_for("a release", made.done)
         yield made
@@ -60,10 +61,8 @@ def services(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def run(services: Services) -> dict[str, Any]:
-    """The run that has published."""
-    (found, *_) = wait_for("the run to end", services.releasing_runs)
-    assert isinstance(found, dict)
-    return found
+    """The run of the file that was published, which is part of the run of its inbox."""
+    return services.file_run("log.tsv", "Completed")
 
 
 class Visit:
@@ -162,7 +161,7 @@ def test_the_run_page(visit: Visit, services: Services, run: dict[str, Any]) -> 
 def test_the_artifacts_of_the_run(visit: Visit, services: Services, run: dict[str, Any]) -> None:
     shown = services.artifacts(run)
     for key, says in {
-        "release": "Every published row",
+        "release": "Some published rows",
         "measures": "rows published",
         "phases": "form clusters of k people",
     }.items():
@@ -175,4 +174,62 @@ def test_the_artifacts_of_the_run(visit: Visit, services: Services, run: dict[st
         visit.make_tall(6000 if key == "release" else 900)
         visit.page.wait_for_timeout(500)
         visit.keep(f"artifact-{key}")
+    assert visit.complaints == []
+
+
+@each_view
+def test_the_report_is_a_link_away(visit: Visit, services: Services, run: dict[str, Any]) -> None:
+    visit.page.goto(f"{services.url}/artifacts/artifact/{services.artifacts(run)['release']['id']}")
+    link = visit.page.get_by_text("The whole report").first
+    visit.page.goto(str(link.get_attribute("href")))
+    visit.page.get_by_text("Every published row").first.wait_for()
+    assert visit.page.url.startswith(f"{services.url}/reports/")
+    assert visit.complaints == []
+
+
+def test_the_phases_are_a_graph(services: Services, run: dict[str, Any]) -> None:
+    graph = services.ask(f"flow_runs/{run['id']}/graph-v2")
+    label = {id: node["label"].split()[0] for id, node in graph["nodes"]}
+    drawn = {
+        (label[id], label[child["id"]]) for id, node in graph["nodes"] for child in node["children"]
+    }
+    assert {("read", "analyse"), ("analyse", "compare"), ("compare", "cluster")} <= drawn
+    assert {("measure", "publish"), ("write", "verify"), ("verify", "publish")} <= drawn
+    assert {"logveil", "sensitive", "strict", "k=5"} <= set(run["tags"])
+
+
+@each_view
+def test_a_bad_file_is_rejected_in_one_sentence(visit: Visit, services: Services) -> None:
+    bad = services.file_run("bad.tsv", "Rejected")
+    assert bad["state"]["message"].startswith("no column of")
+    visit.page.goto(f"{services.url}/runs/flow-run/{bad['id']}")
+    visit.page.get_by_text("Rejected").first.wait_for()
+    visit.page.wait_for_timeout(6000)
+    visit.keep("rejected")
+    told = visit.page.content()
+    assert "Traceback" not in told
+    assert "encountered an exception" not in told
+    assert visit.complaints == []
+    (whole,) = services.flow_runs("Completed, some rejected")
+    assert whole["state"]["message"].startswith("files: 1 released, 1 put aside")
+
+
+@each_view
+def test_the_forms(visit: Visit, services: Services) -> None:
+    for each in services.ask("deployments/filter", {}):
+        visit.page.goto(f"{services.url}/deployments/deployment/{each['id']}/run")
+        visit.page.get_by_text("How many people stand behind every published row").wait_for()
+        asked = each["parameter_openapi_schema"]["properties"]["settings"]["properties"]
+        assert set(asked) >= {"k", "l", "guarantee"}
+        assert ("logs" in asked) == (each["name"] == "adhoc")
+        visit.make_tall(1400)
+        visit.keep(f"form-{each['name']}")
+    assert visit.complaints == []
+
+
+@each_view
+def test_the_automation_that_starts_a_run(visit: Visit, services: Services) -> None:
+    visit.page.goto(f"{services.url}/automations")
+    visit.page.get_by_text("inbox: files have arrived").first.wait_for()
+    visit.keep("automations")
     assert visit.complaints == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import anyio
 import httpx
@@ -10,7 +11,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from deployments.config import Config
-from deployments.server import guarded
+from deployments.server import Reports, guarded
 
 OWN = "http://127.0.0.1:4200"
 
@@ -61,3 +62,31 @@ def test_a_foreign_origin(ask: Ask, origin: str) -> None:
 def test_pages_that_are_closed(ask: Ask, path: str) -> None:
     assert ask(path).status_code == 404
     assert ask(f"/api{path}").text == "in"
+
+
+def test_reports_are_shown_and_nothing_else(tmp_path: Path) -> None:
+    out, other = tmp_path / "published", tmp_path / "store"
+    for path in (out / "edition-0001/release-0001", out / "edition-0001/.logveil-7", other):
+        path.mkdir(parents=True)
+        (path / "report.html").write_text("<p>the report")
+    (out / "measures.json").write_text("{}")
+    (out / "edition-0001" / "link").symlink_to(other)
+    transport = httpx.ASGITransport(Reports(PlainTextResponse("prefect"), [out]))
+
+    def asked(path: Path | str) -> httpx.Response:
+        return anyio.run(_asked, transport, f"/reports{path}", ())
+
+    shown = asked(out / "edition-0001/release-0001/report.html")
+    assert (shown.status_code, shown.text) == (200, "<p>the report")
+    assert "sandbox" in shown.headers["Content-Security-Policy"]
+    for hidden in (
+        out / "edition-0001/.logveil-7/report.html",
+        out / "edition-0001/link/report.html",
+        f"{out}/../store/report.html",
+        f"{out}/%2e%2e/store/report.html",
+        other / "report.html",
+        out / "measures.json",
+        out / "report.html",
+    ):
+        assert asked(hidden).status_code == 404, hidden
+    assert anyio.run(_asked, transport, "/runs", ()).text == "prefect"

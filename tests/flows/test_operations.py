@@ -43,8 +43,8 @@ def test_all_but_the_last_editions_are_withdrawn(new_store: Any, tmp_path: Path)
 
 def test_a_run_that_is_cancelled_leaves_nothing_half_done(new_store: Any, tmp_path: Path) -> None:
     class Cancelled(Phases):
-        def run(self, result: Result[T], label: str = "") -> Result[T]:
-            super().run(result, label)
+        def run(self, result: Result[T], label: str = "", *after: Result[Any]) -> Result[T]:
+            super().run(result, label, *after)
             if result.phase == "write":
                 assert list(tmp_path.glob("out/.logveil-*"))
                 raise KeyboardInterrupt
@@ -80,18 +80,22 @@ def test_only_phases_that_wait_for_a_disk_are_tried_again() -> None:
 def test_an_alert_reaches_its_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
     with receiver() as (address, told):
         monkeypatch.setenv(ADDRESS, address)
-        assert send_alert({"run": "inbox"})
-    assert told == [{"program": "logveil", "run": "inbox"}]
+        monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:4200/api")
+        assert send_alert({"run": "inbox", "state": "Failed"}, "no column\nof many", "7")
+    page = "http://127.0.0.1:4200/runs/flow-run/7"
+    text = f"logveil: inbox: Failed: no column {page}"
+    named = {"run": "inbox", "state": "Failed", "url": page}
+    assert told == [{"program": "logveil", "text": text, **named}]
 
 
 def test_an_alert_that_cannot_be_sent_fails_nobody(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert not send_alert({"run": "inbox"})
+    assert not send_alert({"run": "inbox", "state": "Failed"})
     monkeypatch.setenv(ADDRESS, "http://127.0.0.1:9/?token=hidden")
-    assert not send_alert({"run": "inbox"})
+    assert not send_alert({"run": "inbox", "state": "Failed"})
     monkeypatch.setenv(ADDRESS, "no address hidden")
-    assert not send_alert({"run": "inbox"})
+    assert not send_alert({"run": "inbox", "state": "Failed"})
     assert "hidden" not in capsys.readouterr().err
 
 

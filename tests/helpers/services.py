@@ -73,11 +73,12 @@ class Services:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def prepare(self, compiled: Path, *, by_hand: bool = False) -> None:
+    def prepare(self, compiled: Path, *, by_hand: bool = False, on_arrival: bool = False) -> None:
         """Everything the shipped deployments say, but for paths and the schedule.
 
         Args:
             by_hand: nothing is scheduled, and a run need not wait for the one before to be gone.
+            on_arrival: runs start when files come, not every few seconds.
         """
         prepared_store(self.folder / "store", compiled)
         told = yaml.safe_load((ROOT / "deployments" / "prefect.yaml").read_text())
@@ -93,7 +94,9 @@ class Services:
             "settle": 0,
             "settings": {"out": str(self.out), "store": store},
         }
-        inbox["schedules"] = [] if by_hand else [{"interval": SECONDS_BETWEEN_RUNS}]
+        if not on_arrival:
+            del inbox["triggers"]
+            inbox["schedules"] = [] if by_hand else [{"interval": SECONDS_BETWEEN_RUNS}]
         if by_hand:
             del adhoc["concurrency_limit"]
         (self.folder / "prefect.yaml").write_text(yaml.safe_dump(told))
@@ -173,12 +176,22 @@ class Services:
             return bool(self.ask("health"))
         return False
 
-    def flow_runs(self, *names: str) -> list[dict[str, Any]]:
-        """The runs in these states, the latest first."""
+    def flow_runs(self, *names: str, of_files: bool = False) -> list[dict[str, Any]]:
+        """The runs in these states, the latest first; or those of single files within them."""
         states = {"flow_runs": {"state": {"name": {"any_": list(names)}}}}
         found = self.ask("flow_runs/filter", {**states, "sort": "START_TIME_DESC"})
-        assert isinstance(found, list)
-        return found
+        return [run for run in found if (run["parent_task_run_id"] is not None) == of_files]
+
+    def file_run(self, file: str, state: str) -> dict[str, Any]:
+        """The run of a file, within that of its inbox, once it is in that state."""
+
+        def found() -> list[dict[str, Any]]:
+            runs = self.flow_runs(state, of_files=True)
+            return [run for run in runs if run["name"].startswith(f"{file} → ")]
+
+        (run,) = wait_for(f"{file} to be {state}", found)
+        assert isinstance(run, dict)
+        return run
 
     def artifacts(self, run: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """The artifacts of a run by key."""

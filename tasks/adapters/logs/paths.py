@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.errors import InputError
-from tasks.runtime.sources import STANDARD_INPUT, is_file, source_size, sources_at
+from tasks.runtime.sources import STANDARD_INPUT, is_file, is_own, source_size, sources_at
 
 
 def find_files(paths: Iterable[str | Path]) -> list[str]:
@@ -41,8 +41,8 @@ def _size(name: str) -> int:
 
 
 def _files_behind(path: str) -> list[str]:
-    if path in ("-", STANDARD_INPUT):
-        return [STANDARD_INPUT]
+    if path == "-" or is_own(path):
+        return [STANDARD_INPUT if path == "-" else path]
     if "://" in path:
         return sources_at(path)
     if os.path.isdir(path):
