@@ -191,6 +191,19 @@ def comparison_table(found: dict[str, Any]) -> Table:
     return table
 
 
+def contest_table(found: dict[str, Any]) -> Table:
+    """The six tasks, one line for each method and rival; the raw log has 1."""
+    tasks = found["tasks"]
+    table = Table(title="six tasks", title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("method", no_wrap=True)
+    for name in ("fewest\npeople", *tasks["verdicts"]):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, own in tasks["methods"].items():
+        scores = (own["scores"].get(task, 0.0) for task in tasks["verdicts"])
+        table.add_row(name, f"{own['least_people']:,}", *(f"{score:.2f}" for score in scores))
+    return table
+
+
 def _method_cells(cell: dict[str, Any]) -> list[str]:
     return [
         f"{cell['least_people']:,}",
