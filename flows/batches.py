@@ -241,7 +241,7 @@ class InboxRun:
         waiting, gone = files_that_wait(state, self._order.inbox)
         for name in gone:
             self._display.say(f"done/{name} is gone: its rows go on waiting; put it back")
-        publication = InEdition(state, ledger)
+        publication = InEdition(state, ledger, counted=self._settings.counts == "dp")
         self._display.say(f"{path.name} → {publication.folder}")
         if self._released(publication, [*waiting.values(), path], path, sha):
             inbox_folder.move_to_done(self._order.inbox, path, sha)
@@ -308,7 +308,9 @@ class InboxRun:
             self._display.say("nothing new: the current edition holds every file")
             return False
         earlier = current if current and can_be_read(current, self._settings) else None
-        job, publication = self._job(state, list(files)), InEdition(state, ledger, earlier)
+        counted = self._settings.counts == "dp"
+        publication = InEdition(state, ledger, earlier, counted)
+        job = self._job(state, list(files))
         self._note(f"{len(files)} files", make_release(job, publication, self._phases()))
         for path, sha in came.items():
             inbox_folder.move_to_done(order.inbox, path, sha)

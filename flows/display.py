@@ -43,6 +43,7 @@ EXPLAINED = {
     "measure": "measure information and risk",
     "write": "write the release aside",
     "verify": "verify the written release",
+    "count": "count people per term, with noise",
     "peers": "try other people's programs",
     "draw": "write tables and figures",
 }

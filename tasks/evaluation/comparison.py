@@ -253,7 +253,9 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
     return result, round(time.perf_counter() - started, 3)
 
 
-NOT_ASKED: Final = ("method", "guarantee", "l", "release_format")
+NOT_ASKED: Final = (
+    *("method", "guarantee", "l", "release_format", "counts", "epsilon", "delta", "budget"),
+)
 """Settings of a release that a comparison, which tries every method, does not have."""
 
 

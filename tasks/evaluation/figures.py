@@ -183,7 +183,7 @@ def draw_contest(found: Found) -> Shapes:
 
 def mean_score(entry: Found) -> float:
     """Of all tasks that the log has material for."""
-    scores = entry["scores"].values()
+    scores: list[float] = list(entry["scores"].values())
     return sum(scores) / max(1, len(scores))
 
 

@@ -17,8 +17,16 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import jensenshannon
 
-from tasks.core.arrays import Ragged, distinct, owners, ragged_from_keys, ragged_keys, take_ragged
-from tasks.core.records import ATTRIBUTE, Flags, Floats, Longs, RecordTable, Release, freeze
+from tasks.core.arrays import (
+    Ragged,
+    distinct,
+    owners,
+    ragged_from_keys,
+    ragged_keys,
+    sums_by,
+    take_ragged,
+)
+from tasks.core.records import ATTRIBUTE, Flags, Floats, Ints, Longs, RecordTable, Release, freeze
 from tasks.core.rows.levels import VAGUEST
 from tasks.core.taxonomy import Taxonomy
 from tasks.evaluation.method import concept_keys
@@ -87,7 +95,7 @@ def told_rows(table: RecordTable, release: Release, counts: Floats | None = None
     )
 
 
-def _sets(rows: Longs, values: Longs, count: int) -> Ragged:
+def _sets(rows: Longs, values: Ints | Longs, count: int) -> Ragged:
     return ragged_from_keys(distinct(ragged_keys(rows, values)), count)
 
 
@@ -185,8 +193,7 @@ class Usefulness:
         for depth in DEPTHS:
             above = self._at_depth(depth)
             raw, found = (
-                np.bincount(above, counts, minlength=len(above))
-                for counts in (self._concept_totals, own)
+                sums_by(above, counts, len(above)) for counts in (self._concept_totals, own)
             )
             near = 1 - float(jensenshannon(raw, found, base=2)) if found.sum() > 0 else 0.0
             parts[f"depth_{depth}"] = near
@@ -230,7 +237,8 @@ class Usefulness:
             "words": (self._words, self._word_counts(told)),
             "concepts": (self._closed, self._closed_counts(told)),
         }
-        parts, beside = {}, {}
+        parts: dict[str, float | None] = {}
+        beside: Parts = {}
         for name, (true, published) in pairs.items():
             both, either = np.minimum(true, published).sum(), np.maximum(true, published).sum()
             parts[name] = float(both / either) if true.sum() > 0 else None
@@ -270,7 +278,7 @@ class Usefulness:
     @cached_property
     def _concept_seeds(self) -> Longs:
         shallow = self._at_depth(SUGGESTED_DEPTH)
-        return _greatest(np.bincount(shallow, self._concept_totals, len(shallow)), SEEDS)
+        return _greatest(sums_by(shallow, self._concept_totals, len(shallow)), SEEDS)
 
     @cached_property
     def _word_suggestions(self) -> list[list[int]]:
@@ -323,11 +331,11 @@ def _weights(rows: Rows, values: Ragged) -> Floats:
 
 def _totals(rows: Rows, values: Ragged, width: int) -> Floats:
     """How often each value is told."""
-    return np.bincount(values[1], _weights(rows, values), minlength=width).astype(np.float64)
+    return sums_by(values[1].astype(np.int64), _weights(rows, values), width)
 
 
 def _row_sums(rows: Ragged, values: Floats) -> Floats:
-    return np.bincount(owners(rows[0]), values[rows[1]], minlength=len(rows[0]) - 1)
+    return sums_by(owners(rows[0]), values[rows[1]], len(rows[0]) - 1)
 
 
 def _mean(values: Floats | Flags, weights: Floats) -> float | None:

@@ -16,6 +16,7 @@ from tasks.core.digests import digest
 from tasks.core.measures.public import public_measures as public_measures
 from tasks.core.verification.clauses import promised
 from tasks.errors import UsageError
+from tasks.phases.count import PRIVATE, Book
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
 from tasks.runtime.redacted_errors import redacted_errors
@@ -27,6 +28,7 @@ class InFolder:
     """A release of its own; the one before it in the folder is replaced."""
 
     folder: Path
+    book: Book | None = None
     label = ""
 
     def facts(self, made: MadeRelease) -> dict[str, object]:
@@ -95,6 +97,11 @@ def complete(
     """
     draft, store = made.draft.value, made.job.store.folder
     public = public_measures(measures)
+    content = made.counts.value.content if made.counts else None
+    promises = promised(provenance.load(store, draft.private).promise)
+    if content is not None:
+        (draft.folder / release_files.COUNTS).write_bytes(content)
+        promises = [*promises, PRIVATE]
     release_files.write_figures(
         draft, (public, render_report(public)), (measures, render_report(measures))
     )
@@ -104,7 +111,7 @@ def complete(
         counted=counted(measures["users"]).whom,
         settings=measures["settings"],
         versions=measures["versions"],
-        promises=promised(provenance.load(store, draft.private).promise),
+        promises=promises,
     ).as_json()
     (draft.folder / MANIFEST).write_bytes(manifest)
     return private_folders.settle(store, draft.private, home, manifest, known_by)

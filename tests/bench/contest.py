@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tasks.core.choices import Scope
-from tasks.evaluation.catalogue import METHODS, RIVALS
+from tasks.evaluation.catalogue import METHODS, OURS, RIVALS
 from tasks.evaluation.comparison import MethodComparison
+from tasks.evaluation.contest import verdicts
 from tasks.folders import default_store
 from tasks.runtime.executor import LocalExecutor
 from tasks.settings import Settings
@@ -34,13 +35,18 @@ FLOORS: Final = ("root", "random", "untouched")
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     options.work.mkdir(parents=True, exist_ok=True)
-    cells: list[dict[str, Any]] = []
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    if options.only:
+        before = json.loads(options.json.read_text(encoding="utf-8"))["cells"]
+        cells = {(cell["sample"], cell["scope"]): cell for cell in before}
     for said in options.shapes:
         log = generated(said, options.work)
         for scope in options.scopes:
-            cells.append({"sample": said, "scope": scope, **_contest(log, scope, options)})
-            found = {"machine": machine_facts(), "cells": cells}
-            options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            known = cells.get((said, scope), {"methods": {}})["methods"]
+            found = {"sample": said, "scope": scope, **_contest(log, scope, options, known)}
+            cells[said, scope] = found
+            told = {"machine": machine_facts(), "cells": list(cells.values())}
+            options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -51,19 +57,24 @@ def _parser() -> argparse.ArgumentParser:
     option("--shapes", nargs="+", default=SHAPES, metavar="OPTIONS", help="of flows.sample")
     option("--scopes", nargs="+", choices=SCOPES, default=SCOPES)
     option("--json", type=Path, default=here / "contest.json", metavar="FILE")
+    option("--only", nargs="+", metavar="METHOD", help="try these anew; the file has the others")
     option("--store", default=default_store(), metavar="DIR")
     option("--work", type=Path, default=work, metavar="DIR", help="of the logs")
     return parser
 
 
-def _contest(log: Path, scope: Scope, options: argparse.Namespace) -> dict[str, Any]:
+def _contest(
+    log: Path, scope: Scope, options: argparse.Namespace, known: dict[str, Any]
+) -> dict[str, Any]:
     settings = Settings(logs=(str(log),), scope=scope, store=options.store, workers=1)
     comparison = MethodComparison(settings, LocalExecutor(1))
     for method in (*METHODS, *RIVALS):
-        if method.name not in FLOORS:
+        if method.name not in FLOORS and method.name in (options.only or [method.name]):
             comparison.try_once(method)
             print(f"{log.stem} {scope}: {method.name}", file=sys.stderr, flush=True)
-    return comparison.tasks
+    methods = {**known, **comparison.tasks["methods"]}
+    best = verdicts(methods, OURS, settings.k)
+    return {"raw": comparison.tasks["raw"], "methods": methods, "verdicts": best}
 
 
 if __name__ == "__main__":

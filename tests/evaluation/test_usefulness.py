@@ -34,8 +34,8 @@ from tests.oracles import usefulness as oracle
 
 def asked_of(taxonomy: Taxonomy, table: RecordTable) -> Usefulness:
     earlier = earlier_records(table)
-    halves = (raw_rows(only_records(table, own)) for own in (earlier, ~earlier))
-    return Usefulness(raw_rows(table), *halves, taxonomy, table.fillers, vaguest=0.0)
+    first, last = (raw_rows(only_records(table, own)) for own in (earlier, ~earlier))
+    return Usefulness(raw_rows(table), first, last, taxonomy, table.fillers, vaguest=0.0)
 
 
 def nothing(table: RecordTable) -> Rows:

@@ -39,7 +39,7 @@ def mass(raw: list[Row], told: list[Row], taxonomy: Taxonomy) -> float | None:
         if bits[concept] == 0:
             return float(concept in concepts)
         known = [bits[own] for own in above(taxonomy, concept) & concepts]
-        return max(known, default=0.0) / bits[concept]
+        return float(max(known, default=0.0) / bits[concept])
 
     def share(values: list[tuple[float, float]]) -> float | None:
         total = sum(weight for _, weight in values)

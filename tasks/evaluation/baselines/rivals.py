@@ -16,7 +16,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from tasks.core.arrays import distinct, group_by, owners, people_per_label, take_ragged
+from tasks.core.arrays import (
+    distinct,
+    group_by,
+    owners,
+    people_per_label,
+    ragged_of,
+    take_ragged,
+)
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.records import Flags, Floats, Longs
 from tasks.evaluation.method import (
@@ -67,15 +74,22 @@ def _threshold(least: int | None, material: Material, k: int) -> Outcome:
 def _forms_without(material: Material, unwanted: Flags) -> Flags:
     """Forms of which no item is unwanted."""
     items = material.table.forms.item_offsets
-    return np.bincount(owners(items)[unwanted], minlength=len(items) - 1) == 0
+    return np.asarray(np.bincount(owners(items)[unwanted], minlength=len(items) - 1) == 0)
 
 
 def _allowed_words(material: Material, k: int) -> Outcome:
+    """Words are what blanks part: *south dakota*, which we read as one, is two."""
     table = material.table
+    numbers: dict[str, int] = {}
+    spoken = ragged_of(
+        [[numbers.setdefault(w, len(numbers)) for w in said.split()] for said in table.words]
+    )
     offsets, places = take_ragged(table.forms.item_offsets, table.form_of)
-    words, users = table.forms.item_words[places], table.users[owners(offsets)]
-    people = people_per_label(words, users, len(table.words))
-    return whole_queries(material, _forms_without(material, (people < k)[table.forms.item_words]))
+    said_offsets, said = take_ragged(spoken[0], table.forms.item_words[places])
+    users = table.users[owners(offsets)[owners(said_offsets)]]
+    few = people_per_label(spoken[1][said], users, len(numbers)) < k
+    unknown = np.bincount(owners(spoken[0])[few[spoken[1]]], minlength=len(table.words)) > 0
+    return whole_queries(material, _forms_without(material, unknown[table.forms.item_words]))
 
 
 def _filtered(material: Material, k: int) -> Outcome:
