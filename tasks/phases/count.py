@@ -108,7 +108,7 @@ def refuse_overspending(job: Job, book: Book) -> None:
     require_library()
     if book.told(counts_fingerprint(job)) is None and not _fits(job)(book.spent(_digests(job))):
         raise UsageError(
-            f"{OVERSPENT}; --budget is what all of these may cost, or leave out --counts"
+            f"{OVERSPENT}; --budget and --delta are what all counts of them may cost together"
         )
 
 

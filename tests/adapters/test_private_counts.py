@@ -31,11 +31,16 @@ MOST, WORDS, PEOPLE = 4, 40, 30
 """Terms of a person; different words; people who use each of them."""
 
 
+Row = tuple[int, list[int], list[str], int]
+
+
 def log(words: int) -> RecordTable:
     """People of four words each, and one more who uses the first so many words."""
     names = [f"w{place:02d}" for place in range(WORDS)]
     groups = [names[start : start + MOST] for start in range(0, WORDS, MOST)]
-    rows = [(user, [], groups[user % len(groups)], 0) for user in range(PEOPLE * len(groups))]
+    rows: list[Row] = [
+        (user, [], groups[user % len(groups)], 0) for user in range(PEOPLE * len(groups))
+    ]
     return table_of(mini_taxonomy(), [*rows, (len(rows), [], names[:words], 0)])
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from flows import inbox, run, verify
+from tasks.adapters import release_files
 from tasks.editions.ledger import open_ledger
 from tasks.errors import UsageError
-from tasks.phases import publish
 from tasks.settings import Settings
 from tests.helpers.generated import write_parts
 from tests.helpers.stores import prepared_store
@@ -73,7 +73,8 @@ def test_counts_are_told_once_and_never_paid_twice(
     assert "is spent" in capsys.readouterr().err
     assert not (tmp_path / "third" / "release.tsv").exists()
     # Knowingly, and both prices stand there.
-    assert released(own, log, out, *COUNTED, "--epsilon", "1", "--budget", "10", "--replace") == 0
+    more = ("--counts", "dp", "--epsilon", "1", "--budget", "10", "--delta", "2e-4", "--replace")
+    assert released(own, log, out, *more) == 0
     assert told(out)["spent_epsilon"] == 10.0
     # A release without counts takes them away.
     assert released(own, log, out, "--replace") == 0
@@ -88,7 +89,7 @@ def test_a_run_that_fails_after_noise_was_drawn_tells_the_same_later(
         raise UsageError("the disk is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(publish.release_files, "publish", fail)
+        patch.setattr(release_files, "publish", fail)
         assert released(own, log, tmp_path / "out", *COUNTED, "--epsilon", "9") == 2
     with closing(sqlite3.connect(own / "ledger.sqlite3")) as ledger:
         ((drawn,),) = ledger.execute("SELECT content FROM counts").fetchall()
