@@ -261,7 +261,7 @@ class InboxRun:
         waiting, gone = files_that_wait(state, self._order.inbox)
         for name in gone:
             self._display.say(f"done/{name} is gone: its rows go on waiting; put it back")
-        publication = InEdition(state, ledger)
+        publication = InEdition(state, ledger, counted=self._settings.counts == "dp")
         self._display.say(f"{path.name} → {publication.folder}")
         if self._released(publication, [*waiting.values(), path], path, sha):
             inbox_folder.move_to_done(self._order.inbox, path, sha)
@@ -335,8 +335,10 @@ class InboxRun:
             self._display.say("nothing new: the current edition holds every file")
             return False
         earlier = current if current and can_be_read(current, self._settings) else None
-        job, publication = self._job(state, list(files)), InEdition(state, ledger, earlier)
-        self._note(f"{len(files)} files", self._made(job, publication, f"{len(files)} files"))
+        counted = self._settings.counts == "dp"
+        publication = InEdition(state, ledger, earlier, counted)
+        job, name = self._job(state, list(files)), f"{len(files)} files"
+        self._note(name, self._made(job, publication, name))
         for path, sha in came.items():
             inbox_folder.move_to_done(order.inbox, path, sha)
         self._ask_to_withdraw(current)

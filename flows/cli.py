@@ -143,6 +143,9 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "keep_editions": int,
     "store_limit": float,
     "worker_memory": float,
+    "epsilon": float,
+    "delta": float,
+    "budget": float,
 }
 
 
@@ -179,6 +182,16 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         metavar=_choice("time"),
         help="finest time that is ever published, by any row (month); a finer one makes it easier "
         "to find somebody by queries planted in the log",
+    )
+    people.add_argument(
+        "--counts",
+        metavar=_choice("counts"),
+        help="dp: also counts.tsv, people per word and concept, differentially private (none)",
+    )
+    people.add_argument("--epsilon", metavar="X", help="of the counts of one release; 1, say")
+    people.add_argument("--delta", metavar="X", help="of all counts of these people; 1e-6, say")
+    people.add_argument(
+        "--budget", metavar="X", help="epsilon of all counts of these people (epsilon: once)"
     )
     people.add_argument("--method", metavar=_choice("method"), help="clustering (adaptive)")
     people.add_argument("--release-format", metavar=_choice("release_format"), help="(tsv)")

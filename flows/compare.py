@@ -33,11 +33,12 @@ examples:
   python -m flows.compare log.tsv --bare --json       without Prefect; numbers on standard output
 
 Every method gets the same records and k, and is measured by the same loss and risk, for k = 2, 3,
-5, 10, 20, 50 and --k, as far as the log has people. Nothing is released: the files hold numbers
-and names of methods only.
+5, 10, 20, 50 and --k, as far as the log has people. At --k they and what others publish
+(thresholds, allow-lists, differential privacy) are tried by six tasks, and a k is recommended.
+Nothing is released: the files hold numbers and names of methods only.
 
-in --out: comparison.html (tables and figures on one page), comparison.json (all numbers),
-figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.svg)
+in --out: comparison.html (tables and figures on one page), comparison.json (all numbers), tasks,
+which-k, figure-4-cohesion, figure-5-loss-by-size, figure-6-random, loss-by-k, risk-loss (.svg)
 
 exit codes: 0 compared; 2 wrong usage or settings; 3 input cannot be read or output cannot be
 written; 4 nothing can be compared (fewer than k users); 130 interrupted; 1 anything else
@@ -63,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(options: argparse.Namespace, screen: Screen) -> int:
-    from flows.display import comparison_table
+    from flows.display import comparison_table, contest_table
+    from tasks.evaluation.figures import say_which_k as which_k_in_words
 
     settings = settings_from(options)
     try_folder(Path(settings.out))
@@ -72,6 +74,8 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
     if options.json:
         print(json.dumps(found, indent=2))
     screen.console.print(comparison_table(found))
+    screen.console.print(contest_table(found))
+    screen.say(which_k_in_words(found))
     screen.say(f"figures and tables: {Path(settings.out) / 'comparison.html'}")
     return 0
 

@@ -44,6 +44,7 @@ EXPLAINED = {
     "measure": "measure information and risk",
     "write": "write the release aside",
     "verify": "verify the written release",
+    "count": "count people per term, with noise",
     "peers": "try other people's programs",
     "draw": "write tables and figures",
 }
@@ -195,6 +196,19 @@ def comparison_table(found: dict[str, Any]) -> Table:
     front = found["fronts"]["mean"][k]["front"]
     for name, method in found["methods"].items():
         table.add_row(name, *_method_cells(method["by_k"][k]), "yes" if name in front else "")
+    return table
+
+
+def contest_table(found: dict[str, Any]) -> Table:
+    """The six tasks, one line for each method and rival; the raw log has 1."""
+    tasks = found["tasks"]
+    table = Table(title="six tasks", title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("method", no_wrap=True)
+    for name in ("fewest\npeople", *tasks["verdicts"]):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, own in tasks["methods"].items():
+        scores = (own["scores"].get(task, 0.0) for task in tasks["verdicts"])
+        table.add_row(name, f"{own['least_people']:,}", *(f"{score:.2f}" for score in scores))
     return table
 
 

@@ -11,7 +11,8 @@ import json
 import os
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,9 +22,11 @@ from flows.process import heed_interrupts
 from tasks.adapters.private_folders import private_folder_of, unpublished_folder
 from tasks.adapters.rejects import REJECTS
 from tasks.adapters.release_files import MEASURES, discard_own_draft
+from tasks.editions.ledger import open_ledger
 from tasks.phases.analyse import analyse
 from tasks.phases.cluster import cluster
 from tasks.phases.compare import compare, pair_counts
+from tasks.phases.count import OVERSPENT, Book, count, counts_told, refuse_overspending
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease, Publication
 from tasks.phases.measure import measure
@@ -89,9 +92,21 @@ def release_into_folder(job: Job, phases: Phases) -> FinalMeasures:
     def waiting() -> None:
         phases.display.say(f"another run is at work on {out}; waiting for it")
 
-    with locked(out, waiting):
+    with locked(out, waiting), _book(job) as book:
         refuse_replacement(job)
-        return make_release(job, InFolder(out), phases)
+        if book:
+            refuse_overspending(job, book)
+        return make_release(job, InFolder(out, book), phases)
+
+
+@contextmanager
+def _book(job: Job) -> Iterator[Book | None]:
+    """The prices of counts, in the ledger, if counts are asked for."""
+    if job.settings.counts == "none":
+        yield None
+        return
+    with open_ledger(job.store.folder) as ledger:
+        yield ledger.book(None)
 
 
 def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMeasures:
@@ -109,7 +124,14 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         measures = phases.run(measured, label, clustering, release)
         draft = phases.run(write(job, log, table, release), label, release)
         proven = phases.run(verify(job, draft), label, draft)
-        made = MadeRelease(job, log, table, compared, clustering, release, measures, draft, proven)
+        counts = None
+        if publication.book and (not job.in_edition or release.value.published.any()):
+            counts = phases.run(count(job, table, publication.book), label, table)
+            if counts.value.content is None:
+                phases.display.say(f"no counts.tsv: {OVERSPENT}")
+        made = MadeRelease(
+            *(job, log, table, compared, clustering, release, measures, draft, proven), counts
+        )
         final = final_measures(made, publication, phases.seconds(made))
         phases.publish(publication, made, final)
     except BaseException:
@@ -169,12 +191,17 @@ def final_measures(
         **made.measures.value,
         pairs=pair_counts(made.job, made.compared),
         edition=publication.facts(made),
+        counts=counts_told(made.job, made.counts, publication.book)
+        if made.counts and publication.book
+        else {},
         shards=made.job.executor.take_figures(),
         seconds=seconds,
         peak_memory_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     )
     if not final["edition"]:
         del final["edition"]
+    if not final["counts"]:
+        del final["counts"]
     if not final["shards"]:
         del final["shards"]
     return final

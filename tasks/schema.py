@@ -193,6 +193,7 @@ class FinalMeasures(Measures):
     rounded: dict[str, object]
     pairs: dict[str, int]
     edition: NotRequired[dict[str, object]]
+    counts: NotRequired[dict[str, object]]
     shards: NotRequired[dict[str, dict[str, float]]]
     seconds: dict[str, float]
     peak_memory_mb: float

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
-from tasks.core.choices import Distance, Guarantee, Language, Method, Runner, Scope, Time
+from tasks.core.choices import Counting, Distance, Guarantee, Language, Method, Runner, Scope, Time
 from tasks.core.log_options import DateOrder, LogOptions
 from tasks.errors import UsageError
 from tasks.folders import cache_folder, default_store, overlap, private_folder
@@ -28,12 +28,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "language": get_args(Language),
     "release_format": ("tsv", "parquet"),
     "runner": get_args(Runner),
+    "counts": get_args(Counting),
 }
 CERTIFICATE = ("title", "purpose", "operator", "approver", "review_date", "contact", "licence")
 """What a certificate says of a release and nobody can compute; it decides no row."""
 COLUMN_ROLES = ("user", "query", "time", "count")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
+MOST_EPSILON, MOST_DELTA = 10.0, 1e-3
+"""Of differential privacy that deserves the name."""
 SAMPLE_LOG = Path(__file__).parent / "synthetic" / "data" / "sample_log.tsv"
 
 
@@ -68,6 +71,10 @@ class Settings:
     topics: str | None = None
     spacy_model: str | None = None
     release_format: str = "tsv"
+    counts: Counting = "none"
+    epsilon: float = 0.0
+    delta: float = 0.0
+    budget: float = 0.0
     replace: bool = False
     store: str = field(default_factory=default_store)
     store_limit: float = 10.0
@@ -96,6 +103,7 @@ class Settings:
         object.__setattr__(self, "store", private_folder(self.store))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
         faults += self._folder_faults()
+        faults += self._counts_faults()
         faults += self._person_faults()
         faults += self._certificate_faults()
         if faults:
@@ -158,6 +166,25 @@ class Settings:
             faults.append(
                 f"worker_memory must be at least {LEAST_MEMORY} GB, not {self.worker_memory}: "
                 "a block of clusters needs as much"
+            )
+        return faults
+
+    def _counts_faults(self) -> list[str]:
+        given = [name for name in ("epsilon", "delta", "budget") if getattr(self, name)]
+        if self.counts == "none":
+            return [f"{name} is for counts dp alone" for name in given]
+        faults = []
+        if not 0 < self.epsilon <= MOST_EPSILON:
+            faults.append(
+                f"counts dp needs epsilon, more than 0 and at most {MOST_EPSILON:g}, not "
+                f"{self.epsilon}: 1 is usual"
+            )
+        elif self.budget and self.budget < self.epsilon:
+            faults.append(f"budget must be at least epsilon, not {self.budget}")
+        if not 0 < self.delta <= MOST_DELTA:
+            faults.append(
+                f"counts dp needs delta, more than 0 and at most {MOST_DELTA:g}, not "
+                f"{self.delta}: less than one in as many as there are people"
             )
         return faults
 

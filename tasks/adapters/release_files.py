@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +47,11 @@ from tasks.schema import FinalMeasures
 COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"
 TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
-MEASURES, REPORT, CARD = "measures.json", "report.html", "README.md"
+MEASURES, REPORT, CARD, COUNTS = "measures.json", "report.html", "README.md", "counts.tsv"
+COUNT_COLUMNS = ("kind", "term", "people")
 OTHER_FILES = (MANIFEST, MEASURES, REPORT, CARD)
 """In the order in which they are put in place: a README without a manifest is somebody else's."""
-OWN_NAMES = frozenset((*OTHER_FILES, *RELEASE_NAMES, REJECTS))
+OWN_NAMES = frozenset((*OTHER_FILES, COUNTS, *RELEASE_NAMES, REJECTS))
 """All that a release folder may hold; version 0.1 put rejects there as well."""
 
 
@@ -193,6 +194,24 @@ def _write_parquet(path: Path, rows: list[tuple[str, str, str, str]]) -> None:
     pq.write_table(pa.table(arrays, names=list(COLUMNS)), path)
 
 
+def render_counts(counts: Iterable[tuple[str, str, int]]) -> bytes:
+    """Counts of terms as a file: kind, term, people; ordered by what it tells."""
+    rows = [COUNT_COLUMNS, *((kind, term, str(own)) for kind, term, own in sorted(counts))]
+    return "".join("\t".join(row) + "\n" for row in rows).encode()
+
+
+def faults_of_counts(path: Path, k: int) -> list[str]:
+    """What is wrong with a file of counts: its form, or a count of fewer than k people."""
+    try:
+        head, *rows = path.read_text(encoding="utf-8").split("\n")[:-1]
+        told = [int(row.split("\t")[2]) for row in rows]
+    except (OSError, ValueError, IndexError):
+        return ["it cannot be read as counts"]
+    faults = [] if head == "\t".join(COUNT_COLUMNS) else ["its first line is another"]
+    few = sum(people < k for people in told)
+    return faults + ([f"{few} counts are of fewer than {k} people"] if few else [])
+
+
 def write_measures(draft: Draft, public: FinalMeasures, internal: FinalMeasures) -> None:
     """The public ones go beside the release, the internal ones to the store."""
     (draft.folder / MEASURES).write_bytes(_json(public))
@@ -218,10 +237,11 @@ def publish(draft: Draft) -> None:
     """Put the files in place, `release.*` last."""
     try:
         _sync_files(draft)
-        for old in (*RELEASE_NAMES, REJECTS):
+        for old in (*RELEASE_NAMES, REJECTS, COUNTS):
             (draft.out / old).unlink(missing_ok=True)
         sync_folder(draft.out)
-        for name in (*OTHER_FILES, draft.release_name):
+        counted = [COUNTS] if (draft.folder / COUNTS).exists() else []
+        for name in (*counted, *OTHER_FILES, draft.release_name):
             os.replace(draft.folder / name, draft.out / name)
         sync_folder(draft.out)
     except OSError as fault:

@@ -24,3 +24,6 @@ Language = Literal["auto", "en"]
 
 Runner = Literal["local", "dask"]
 """Where parts of a run are done: in processes of this machine, or on Dask."""
+
+Counting = Literal["none", "dp"]
+"""Whether counts of words and concepts are published beside the rows."""

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from tasks.adapters.private_counts import Price
 from tasks.core.records import Longs
 from tasks.editions.ledger_entries import (
     Batch,
@@ -174,6 +175,36 @@ class Ledger:
         with self._transaction() as write:
             _record(edition, Batch(sha, name, "failed", reason=reason), write)
 
+    def book(self, edition: Edition | None) -> CountsBook:
+        """The prices of counts: of an edition, or of releases of their own."""
+        return CountsBook(self, edition)
+
+    def told_counts(self, fingerprint: str) -> tuple[bytes, Price] | None:
+        rows = self._rows(
+            "SELECT content, epsilon, delta FROM counts WHERE fingerprint = ?", (fingerprint,)
+        )
+        return (rows[0][0], rows[0][1:]) if rows else None
+
+    def spent(self, edition: Edition | None, files: Sequence[str]) -> list[Price]:
+        """Prices of the edition's counts, and of all others of any of these files."""
+        key = _key(edition) if edition else (b"", 0)
+        rows = self._rows("SELECT out, edition, files, epsilon, delta FROM counts", ())
+        return [
+            (epsilon, delta)
+            for out, number, counted, epsilon, delta in rows
+            if (edition and (out, number) == key) or {*files} & {*counted.split()}
+        ]
+
+    def spend(self, entry: Spending, fits: Callable[[list[Price]], bool]) -> bool:
+        """Keep what is about to be told unless it does not fit what was spent, at one go."""
+        with self._transaction() as write:
+            if not fits(self.spent(entry.edition, entry.files)):
+                return False
+            key = _key(entry.edition) if entry.edition else (b"", 0)
+            told = (entry.fingerprint, *key, " ".join(entry.files), *entry.price, entry.content)
+            write("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?)", told)
+        return True
+
     def _apply(self, intent: Intent, write: Write) -> None:
         edition, (out, number) = intent.edition, _key(intent.edition)
         self._require_current(edition, write)
@@ -236,6 +267,39 @@ class Ledger:
             except BaseException:
                 self._connection.rollback()
                 raise
+
+
+class Spending(NamedTuple):
+    """Counts that are about to be told, of which files, and their price."""
+
+    fingerprint: str
+    edition: Edition | None
+    files: Sequence[str]
+    price: Price
+    content: bytes
+
+
+class CountsBook(NamedTuple):
+    """The ledger as the phase of counts has it (tasks/phases/count.py)."""
+
+    ledger: Ledger
+    edition: Edition | None
+
+    def told(self, fingerprint: str) -> tuple[bytes, Price] | None:
+        return self.ledger.told_counts(fingerprint)
+
+    def spent(self, files: Sequence[str]) -> list[Price]:
+        return self.ledger.spent(self.edition, files)
+
+    def spend(
+        self,
+        fingerprint: str,
+        files: Sequence[str],
+        price: Price,
+        content: bytes,
+        fits: Callable[[list[Price]], bool],
+    ) -> bool:
+        return self.ledger.spend(Spending(fingerprint, self.edition, files, price, content), fits)
 
 
 def _record(edition: Edition, batch: Batch, write: Write) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from tasks.errors import InputError, LogveilError, UnexpectedError
 from tasks.runtime.files import LEDGER_NAME, sync_folder
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 BUSY_SECONDS: Final = 60.0
 """How long a change waits for another process's change, which takes milliseconds."""
 
@@ -30,6 +30,18 @@ CREATE TABLE events (
     keys BLOB NOT NULL,
     PRIMARY KEY (out, edition, sha),
     FOREIGN KEY (out, edition, sha) REFERENCES batches (out, edition, sha)
+);
+"""
+# What was told with noise, and its price: `edition` is 0 for releases of their own.
+COUNTS: Final = """
+CREATE TABLE counts (
+    fingerprint TEXT PRIMARY KEY,
+    out BLOB NOT NULL,
+    edition INTEGER NOT NULL,
+    files TEXT NOT NULL,
+    epsilon REAL NOT NULL CHECK (epsilon > 0),
+    delta REAL NOT NULL CHECK (delta > 0),
+    content BLOB NOT NULL
 );
 """
 SCHEMA: Final = f"""
@@ -78,6 +90,7 @@ CREATE TABLE waiting (
     FOREIGN KEY (out, edition, sha) REFERENCES batches (out, edition, sha)
 );
 {EVENTS}
+{COUNTS}
 CREATE TABLE intents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     out BLOB NOT NULL UNIQUE,
@@ -87,7 +100,10 @@ PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
 # Editions of that time lack what appending needs, and are refused later; new ones can be begun.
-FROM_VERSION_1: Final = f"BEGIN IMMEDIATE; {EVENTS} PRAGMA user_version = 2; COMMIT;"
+FROM_VERSION: Final = {
+    1: f"BEGIN IMMEDIATE; {EVENTS} {COUNTS} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;",
+    2: f"BEGIN IMMEDIATE; {COUNTS} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;",
+}
 
 
 @contextmanager
@@ -160,21 +176,21 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger {path} was written by a newer logveil: use that one, or restore the "
             "ledger from a backup made before"
         )
-    if version == 1:
-        _raise_version(connection)
+    if version in FROM_VERSION:
+        _raise_version(connection, version)
         version = SCHEMA_VERSION
     if version < SCHEMA_VERSION or connection.execute("PRAGMA quick_check").fetchone() != ("ok",):
         raise damaged(path)
 
 
-def _raise_version(connection: sqlite3.Connection) -> None:
-    """Turn a ledger of version 0.1 into one of today, unless another process was faster."""
+def _raise_version(connection: sqlite3.Connection, before: int) -> None:
+    """Turn an earlier ledger into one of today, unless another process was faster."""
     try:
-        connection.executescript(FROM_VERSION_1)
+        connection.executescript(FROM_VERSION[before])
     except sqlite3.OperationalError:
         connection.rollback()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 1:
+        if version == before:
             raise
 
 

@@ -29,6 +29,7 @@ from tasks.editions.ledger import Ledger
 from tasks.editions.ledger_entries import Batch, Intent
 from tasks.editions.ledger_entries import Release as LedgerRelease
 from tasks.editions.state import EditionState
+from tasks.phases.count import Book
 from tasks.phases.job import Published
 from tasks.phases.made import MadeRelease
 from tasks.phases.publish import complete
@@ -78,11 +79,13 @@ class InEdition:
     Attributes:
         state: the edition before it.
         earlier: the edition that this one takes the place of.
+        counted: whether counts are asked for.
     """
 
     state: EditionState
     ledger: Ledger
     earlier: EditionState | None = None
+    counted: bool = False
 
     @property
     def folder(self) -> Path:
@@ -91,6 +94,10 @@ class InEdition:
     @property
     def label(self) -> str:
         return f" {self.state.sequence}"
+
+    @property
+    def book(self) -> Book | None:
+        return self.ledger.book(self.state.edition) if self.counted else None
 
     @redacted_errors
     def facts(self, made: MadeRelease) -> dict[str, object]:

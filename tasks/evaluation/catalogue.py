@@ -8,6 +8,15 @@ from tasks.evaluation.baselines.floors import DROPPING, RANDOM, ROOT, UNTOUCHED
 from tasks.evaluation.baselines.greedy_rows import GREEDY
 from tasks.evaluation.baselines.km_anonymity import SINGLES, WITH_PAIRS
 from tasks.evaluation.baselines.microaggregation import SEMANTIC, SYNTACTIC
+from tasks.evaluation.baselines.rivals import (
+    ALLOW_LIST,
+    KOROLOVA,
+    MOZILLA,
+    THRESHOLD,
+    THRESHOLD_30,
+    WGM,
+    ZEALOUS,
+)
 from tasks.evaluation.method import Method
 from tasks.evaluation.own_methods import ADAPTIVE, MDAV, PRINTED_PAPER, STRICT_PAPER, VMDAV
 
@@ -27,5 +36,15 @@ METHODS: Final[tuple[Method, ...]] = (
     ROOT,
     UNTOUCHED,
 )
+RIVALS: Final[tuple[Method, ...]] = (
+    THRESHOLD,
+    THRESHOLD_30,
+    ALLOW_LIST,
+    MOZILLA,
+    ZEALOUS,
+    KOROLOVA,
+    WGM,
+)
+"""What others publish: compared by tasks alone, at one k."""
 OURS: Final = ADAPTIVE.name
 """The one that all others are compared with."""

@@ -21,7 +21,8 @@ from tasks.core.clustering.problem import clusters_of
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.starmap import Starmap, serial
 from tasks.errors import NothingToRelease
-from tasks.evaluation.catalogue import METHODS, OURS
+from tasks.evaluation.catalogue import METHODS, OURS, RIVALS
+from tasks.evaluation.contest import Contest, verdicts, which_k
 from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome, on_pareto_front
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.page import write_comparison
@@ -65,6 +66,8 @@ class MethodComparison:
         self._compared = compare(job, self._table)
         self._started = time.perf_counter()
         self._methods: dict[str, dict[str, Any]] = {}
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._curve: list[dict[str, float]] = []
         self._peers: list[dict[str, Any]] = []
 
     @property
@@ -75,6 +78,7 @@ class MethodComparison:
             "analyse": partial(self._made, self._table),
             "compare": self._prepare,
             **{method.name: partial(self._try, method) for method in METHODS},
+            **{rival.name: partial(self.try_once, rival) for rival in RIVALS},
             **dict(zip(LAST, (self._try_peers, self._write), strict=True)),
         }
 
@@ -109,9 +113,37 @@ class MethodComparison:
             cells[str(k)] = {**self._measured(outcome, k), "seconds": seconds}
             if k == self.settings.k:
                 figures = figure_data(self.material, outcome)
+            if k == self.settings.k or method.name == OURS:
+                self._enter(method, k, outcome, cells[str(k)])
         about = {"kind": method.kind, "clusters": method.clusters}
         said = {"source": method.source, "assumed": method.assumed}
         return {**about, **said, "by_k": cells, "figures": figures}
+
+    @redacted_errors
+    def try_once(self, method: Method) -> str:
+        """At the k that was asked for alone: most rivals know no other."""
+        outcome = method.apply(self.material, self.settings.k)
+        self._enter(method, self.settings.k, outcome, self._measured(outcome, self.settings.k))
+        return "six tasks"
+
+    def _enter(self, method: Method, k: int, outcome: Outcome, cell: dict[str, Any]) -> None:
+        """What a method is worth in the contest, beside who stands behind its rows."""
+        found = self.contest.tried(method, k, outcome)
+        if method.name == OURS:
+            kept = {"rows": cell["rows_published"], "information": cell["information_kept"] / 100}
+            self._curve.append({"k": k, **kept, **found["scores"]})
+        if k == self.settings.k:
+            shown = ("least_people", "records_below_k", "rows_published", "information_kept")
+            said = ("kind", "epsilon", "delta", "source", "assumed")
+            self._entries[method.name] = {
+                **found,
+                **{name: cell[name] for name in (*shown, "false_concepts")},
+                **{name: getattr(method, name) for name in said},
+            }
+
+    @cached_property
+    def contest(self) -> Contest:
+        return Contest.of(self.material)
 
     def _measured(self, outcome: Outcome, k: int) -> dict[str, Any]:
         topics = topic_map(self.settings.store, self.settings.topics)
@@ -189,10 +221,18 @@ class MethodComparison:
             },
             "ks": list(self.ks),
             "methods": self._methods,
+            "tasks": self.tasks,
+            "which_k": which_k(self._curve),
             "fronts": {name: self._fronts(key) for name, key in RISKS.items()},
             "peers": self._peers,
             "seconds": round(time.perf_counter() - self._started, 1),
         }
+
+    @property
+    def tasks(self) -> dict[str, Any]:
+        """The contest among all that were tried."""
+        best = verdicts(self._entries, OURS, self.settings.k)
+        return {"raw": self.contest.raw(), "methods": self._entries, "verdicts": best}
 
     def _fronts(self, risk: str) -> dict[str, Any]:
         """For each k the methods that no other one beats in risk and loss, and who beats ours."""
@@ -213,7 +253,9 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
     return result, round(time.perf_counter() - started, 3)
 
 
-NOT_ASKED: Final = ("method", "guarantee", "l", "release_format")
+NOT_ASKED: Final = (
+    *("method", "guarantee", "l", "release_format", "counts", "epsilon", "delta", "budget"),
+)
 """Settings of a release that a comparison, which tries every method, does not have."""
 
 

@@ -1,4 +1,4 @@
-"""The figures of a comparison: the paper's 4, 5 and 6, loss against k, and the risk–loss plane.
+"""The figures of a comparison: tasks and people, which k, the paper's 4, 5 and 6, loss and risk.
 
 SVG alone, as in the report: one picture for the page and as a file, sharp at every size; who needs
 pixels converts it.
@@ -46,6 +46,7 @@ from tasks.adapters.pages.svg import (
     UP,
     Marker,
     Place,
+    line,
     picture,
     words,
 )
@@ -72,6 +73,29 @@ LOOKS: Final[dict[str, tuple[str, Marker]]] = {
     "drop-rare": ("grey dashed", THREE_POINTS),
     "root": ("pale dotted", HEXAGON),
     "untouched": ("pale", PENTAGON),
+    "threshold-k": ("dark", SQUARE),
+    "threshold-30": ("dark dashed", DIAMOND),
+    "allow-list": ("purple dashed", UP),
+    "filter": ("vermilion dotted", ROUND),
+    "zealous": ("green dotted", STAR),
+    "korolova": ("ochre dotted", HEXAGON),
+    "wgm": ("sky dotted", PENTAGON),
+}
+TASK_NAMES: Final = {
+    "mass": "words, concepts held",
+    "top": "top queries, words",
+    "topics": "topics",
+    "cache": "cache hits",
+    "suggestions": "suggestions",
+    "counts": "counts",
+}
+TASK_LOOKS: Final[dict[str, tuple[str, Marker]]] = {
+    "mass": ("grey dashed", UP),
+    "top": ("grey dotted", DOWN),
+    "topics": ("purple", PLUS),
+    "cache": ("ochre", LEFT),
+    "suggestions": ("vermilion", CROSS),
+    "counts": ("ochre dashed", RIGHT),
 }
 OTHER: Final = ("ink", ROUND)
 """For a method that is not in the list yet."""
@@ -133,6 +157,64 @@ def _series(found: Found, methods: Iterable[str], key: str) -> list[Series]:
 def _keys(methods: Iterable[str]) -> list[Line]:
     """For the legend of lines without markers."""
     return [replace(line_of(name), marker=None) for name in methods]
+
+
+def draw_contest(found: Found) -> Shapes:
+    """A point for each method: who stands behind its rows, and what they are good for."""
+    entries = found["tasks"]["methods"]
+    points = {
+        name: (own["least_people"], mean_score(own))
+        for name, own in entries.items()
+        if own["least_people"] > 0
+    }
+    k = int(_at_k(found))
+    x = _ratio_scale([k, *(people for people, _ in points.values())], PLANE)
+    upwards = Axis("mean score of the six tasks", even_ticks(1))
+    across = Axis("fewest people behind a row (log scale)", ratio_ticks(x.low, x.high), short_count)
+    lines = [line_of(name, [point]) for name, point in points.items()]
+    at, top = x.at(k), PLANE.top
+    return [
+        *line_chart(_ours_above(lines), x, across, upwards, PLANE),
+        line("mark", at, top, at, PLANE.bottom),
+        words(f"k = {k}: held from here on", at + 5, top + 12, kind="label halo"),
+        *legend(lines, PLANE.right + 26, top + 8, 120, columns=1),
+    ]
+
+
+def mean_score(entry: Found) -> float:
+    """Of all tasks that the log has material for."""
+    scores: list[float] = list(entry["scores"].values())
+    return sum(scores) / max(1, len(scores))
+
+
+def draw_which_k(found: Found) -> Shapes:
+    """What k costs: rows, information and tasks, and where their mean bends."""
+    curve, bend = found["which_k"]["curve"], found["which_k"]["k"]
+    ks = [point["k"] for point in curve]
+    kinds = {
+        "rows published": ("sky", SQUARE, [point["rows"] for point in curve]),
+        "information kept": ("green", DIAMOND, [point["information"] for point in curve]),
+        **{
+            TASK_NAMES[task]: (kind, marker, [point.get(task, 0.0) for point in curve])
+            for task, (kind, marker) in TASK_LOOKS.items()
+            if task in found["tasks"]["raw"]["scores"]
+        },
+        "mean of all": ("blue thick", ROUND, found["which_k"]["mean"]),
+    }
+    lines = [
+        Line(name, kind, list(zip(ks, own, strict=True)), marker)
+        for name, (kind, marker, own) in kinds.items()
+    ]
+    x, y = _ratio_scale(ks, BY_K), BY_K.upwards(0, 1)
+    across = Axis("k, people behind every published record (log scale)", ks)
+    upwards = Axis("share of the raw log's", even_ticks(1))
+    ends = [(x.at(one.points[-1][0]), y.at(one.points[-1][1])) for one in lines]
+    mark = [line("mark", x.at(bend), BY_K.top, x.at(bend), BY_K.bottom)] if bend else []
+    return [
+        *line_chart(lines, x, across, upwards, BY_K),
+        *mark,
+        *name_line_ends(lines, ends, BY_K),
+    ]
 
 
 def draw_cohesion(found: Found) -> Shapes:
@@ -291,6 +373,41 @@ def _share(found: Found, name: str, key: str) -> str:
     return f"{100 * found['methods'][name]['by_k'][_at_k(found)][key]:.0f} %"
 
 
+def say_contest(found: Found) -> str:
+    verdicts = found["tasks"]["verdicts"]
+    lost = {t: own["best"] for t, own in verdicts.items() if own["best"] != OURS}
+    beaten = "; ".join(f"{TASK_NAMES[task]}: {best or 'nobody'}" for task, best in lost.items())
+    return (
+        "Right of the line every row stands for k people or more; up is more useful. Of those "
+        f"that hold k, {OURS} is best in {len(verdicts) - len(lost)} of {len(verdicts)} tasks"
+        + (f" ({beaten} is best otherwise)." if lost else ".")
+    )
+
+
+def say_which_k(found: Found) -> str:
+    """A recommendation that somebody can act on."""
+    curve, bend = found["which_k"]["curve"], found["which_k"]["k"]
+    if bend is None:
+        return (
+            "The curve has no bend: every doubling of k costs about the same. Take the largest k "
+            "whose rows and information you can do with."
+        )
+    place = [point["k"] for point in curve].index(bend)
+    after = curve[place + 1] if place + 1 < len(curve) else None
+    own = (
+        f"{100 * curve[place]['rows']:.0f} % of rows and {100 * curve[place]['information']:.0f} %"
+    )
+    said = f"Take k = {bend}: it keeps {own} of the information."
+    if after is None:
+        return said
+    return (
+        f"{said} k = {after['k']:.0f} keeps {100 * after['rows']:.0f} % and "
+        f"{100 * after['information']:.0f} %: from here on more people cost more than before. "
+        "That is what the release is worth, not what its people need: if the law, or the people, "
+        "ask for a larger k, take that."
+    )
+
+
 def say_cohesion(found: Found) -> str:
     shares = "; ".join(
         f"{shown_name(name)} {_share(found, name, 'groups_below_0_45')} of clusters, "
@@ -343,6 +460,8 @@ def say_plane(found: Found) -> str:
 
 
 FIGURES: Final = (
+    Plate("tasks", "Useful, and for whom it is safe", 450, say_contest, draw_contest),
+    Plate("which-k", "Which k?", 450, say_which_k, draw_which_k),
     Plate("figure-4-cohesion", "Cohesion of the clusters", 380, say_cohesion, draw_cohesion),
     Plate(
         "figure-5-loss-by-size",

@@ -27,9 +27,11 @@ from tasks.core.clustering.problem import Problem, problem_of
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
+    SURPLUS,
     TIME_NONE,
     Clusters,
     Flags,
+    Floats,
     Ints,
     Longs,
     RecordTable,
@@ -37,6 +39,7 @@ from tasks.core.records import (
     freeze,
     too_few_unless_published,
 )
+from tasks.core.redaction.class_sizes import limit_shares
 from tasks.core.rows.classes import classes_of
 from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
 from tasks.core.rows.problem import Groups, groups_of, row_problem
@@ -47,6 +50,7 @@ from tasks.core.starmap import Starmap, serial
 from tasks.core.taxonomy import Taxonomy
 
 WITHHELD = -1
+DOMINANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,12 +109,14 @@ class Outcome:
             too little in common publishes none.
         centroids: a record that stands for each group, if the method names one.
         rows: whole rows, words and concepts, if the method publishes more than those sets.
+        counts: how often each of the rows is said to stand, if that is not how often it does.
     """
 
     labels: Ints
     published: Sequence[Ints] = field(repr=False)
     centroids: Ints | None = None
     rows: Release | None = None
+    counts: Floats | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -138,7 +144,7 @@ def without_times(
     )
 
 
-Kind = Literal["ours", "paper", "baseline", "floor", "peer"]
+Kind = Literal["ours", "paper", "baseline", "floor", "peer", "rival"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,7 @@ class Method:
         clusters: whether it puts records into clusters, or changes them one by one.
         source: who published it, where.
         assumed: what the source leaves open, or what is different here.
+        epsilon, delta: of a method that promises differential privacy.
     """
 
     name: str
@@ -157,6 +164,8 @@ class Method:
     apply: Callable[[Material, int], Outcome]
     source: str
     assumed: str
+    epsilon: float | None = None
+    delta: float | None = None
 
 
 def published_by_clusters(material: Material, clusters: Clusters, k: int) -> Outcome:
@@ -174,7 +183,15 @@ def chosen_rows(
     table = material.table
     problem, unit_of = row_problem(table, levels, k=k, l=1, precision=TIME_NONE, groups=groups)
     classes = classes_of(problem, material.starmap)[unit_of]
-    return release_of(table, classes, levels, k=k, precision=TIME_NONE, senses=material.senses)
+    told = release_of(table, classes, levels, k=k, precision=TIME_NONE, senses=material.senses)
+    return without_dominance(told, table)
+
+
+def without_dominance(rows: Release, table: RecordTable) -> Release:
+    """Nobody has more than half of the rows that read alike: the default of `--dominance`."""
+    return limit_shares(
+        rows, rows.class_of, table.users, most=DOMINANCE, multiple=1, reason=SURPLUS
+    )
 
 
 def common_concepts(material: Material, clusters: Clusters) -> list[Ints]:
@@ -199,6 +216,11 @@ def published_by_rows(material: Material, rows: Release) -> Outcome:
 
 
 def told_concepts(table: RecordTable, rows: Release) -> list[Ints]:
+    """The attributes that each row tells."""
+    return split_ragged(*ragged_from_keys(concept_keys(table, rows), rows.class_count))
+
+
+def concept_keys(table: RecordTable, rows: Release) -> Longs:
     """The attributes that each row tells, by concept or by the word that its people typed."""
     records = np.flatnonzero(rows.published)
     first, _ = group_by(table.form_of[records], rows.class_of[records])
@@ -211,8 +233,7 @@ def told_concepts(table: RecordTable, rows: Release) -> list[Ints]:
     typed &= table.forms.item_kinds[items] == ATTRIBUTE
     own = ragged_keys(classes[typed], table.forms.item_concepts[items][typed])
     generalised = ragged_keys(owners(rows.concept_offsets), rows.concepts)
-    keys = distinct(np.concatenate([own, generalised]))
-    return split_ragged(*ragged_from_keys(keys, rows.class_count))
+    return distinct(np.concatenate([own, generalised]))
 
 
 def published_by_sets(material: Material, rows: Sequence[Ints | None]) -> Outcome:

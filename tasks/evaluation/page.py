@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tasks.adapters.pages.numbers import count, percent, plain
 from tasks.adapters.pages.page import Figure, picture_file, render
-from tasks.evaluation.figures import WIDE, figures
+from tasks.evaluation.figures import TASK_NAMES, WIDE, figures, mean_score, say_which_k
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 Row = tuple[str, ...]
@@ -38,11 +38,41 @@ def render_page(found: dict[str, Any], drawn: Sequence[Figure]) -> str:
         TEMPLATES,
         "comparison.html",
         found=found,
+        contest=_contest(found),
+        task_names=list(TASK_NAMES.values()),
+        which_k=say_which_k(found),
         methods=_methods(found, str(found["settings"]["k"])),
         fronts=_fronts(found),
         figures=drawn,
         peers=[_peer(own) for own in found["peers"]],
     )
+
+
+def _contest(found: dict[str, Any]) -> list[Row]:
+    """The tasks of everybody: the raw log, then those that hold k, the most useful first."""
+    k, tasks = found["settings"]["k"], found["tasks"]
+    best = {task: own["best"] for task, own in tasks["verdicts"].items()}
+    ordered = sorted(
+        tasks["methods"].items(),
+        key=lambda entry: (entry[1]["least_people"] < k, -mean_score(entry[1])),
+    )
+    rows = [("the raw log", "", "", "", "", *_scores(tasks["raw"], {}, ""), "1.00")]
+    for name, own in ordered:
+        people = count(own["least_people"]) if own["least_people"] else "nothing published"
+        held = "yes" if own["least_people"] >= k else "no"
+        private = f"{own['epsilon']:.2g}, {own['delta']:.0e}" if own["epsilon"] else ""
+        about = (people, held, private, percent(100 * own["rows_published"]))
+        rows.append((name, *about, *_scores(own, best, name), f"{mean_score(own):.2f}"))
+    return rows
+
+
+def _scores(entry: dict[str, Any], best: dict[str, str], name: str) -> list[str]:
+    return [
+        (f"{entry['scores'][task]:.2f}" + (" ●" if best.get(task) == name else ""))
+        if task in entry["scores"]
+        else "–"
+        for task in TASK_NAMES
+    ]
 
 
 def _methods(found: dict[str, Any], k: str) -> list[Row]:

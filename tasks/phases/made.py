@@ -10,6 +10,7 @@ from tasks.adapters.release_files import Draft
 from tasks.core.records import QueryLog, RecordTable, Release
 from tasks.phases.cluster import Clustering
 from tasks.phases.compare import Comparison
+from tasks.phases.count import Book, Counts
 from tasks.phases.job import Job
 from tasks.runtime.results import Result
 from tasks.schema import FinalMeasures, Measures
@@ -28,6 +29,7 @@ class MadeRelease:
     measures: Result[Measures]
     draft: Result[Draft]
     proven: Result[int]
+    counts: Result[Counts] | None
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -43,6 +45,7 @@ class Publication(Protocol):
     Attributes:
         folder: where it will lie.
         label: tells the phases of several releases in one run apart.
+        book: of the prices of counts, if counts are asked for.
     """
 
     @property
@@ -50,6 +53,9 @@ class Publication(Protocol):
 
     @property
     def label(self) -> str: ...
+
+    @property
+    def book(self) -> Book | None: ...
 
     def facts(self, made: MadeRelease) -> dict[str, object]:
         """What `measures.json` says of the edition; nothing if there is none."""

@@ -35,6 +35,7 @@ from tasks.adapters.private_folders import (
 )
 from tasks.adapters.provenance import Provenance
 from tasks.adapters.published import find, manifest_of
+from tasks.adapters.release_files import COUNTS, faults_of_counts
 from tasks.core.verification.clauses import not_promised, promised
 from tasks.core.verification.union import union_promise
 from tasks.errors import InputError, UsageError
@@ -95,9 +96,20 @@ def prove_folder(folder: Path, store: Path) -> Verdict:
     if judged.release_file.is_file():
         broken = faults_of_release(store, judged.release_file, table)
         faults += [f"{judged.release_file.name}: {fault}" for fault in broken]
+    faults += _faults_of_counts(judged, table.promise.k)
     proven = [UNCHANGED, *(f"{judged.release_file.name}: {c}" for c in promised(table.promise))]
+    if COUNTS in judged.manifest.files:
+        proven.append(f"{COUNTS}: no count is below {table.promise.k} people")
     notes = [*not_promised(table.promise.guarantee), *_notes_of_copy(judged)]
     return Verdict([] if faults else proven, faults, notes)
+
+
+def _faults_of_counts(judged: Judged, k: int) -> list[str]:
+    """Of the counts beside a release, if there are any; that they are private no file can show."""
+    path = judged.folder / COUNTS
+    if COUNTS not in judged.manifest.files or not path.is_file():
+        return []
+    return [f"{COUNTS}: {fault}" for fault in faults_of_counts(path, k)]
 
 
 def _notes_of_copy(judged: Judged) -> list[str]:

@@ -27,6 +27,7 @@ from tasks.core.measures.public import public_measures as public_measures
 from tasks.core.measures.risk import homogeneous_classes
 from tasks.core.verification.clauses import Promise, promised
 from tasks.errors import InputError, UsageError
+from tasks.phases.count import PRIVATE, Book
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
 from tasks.runtime.files import write_private
@@ -39,6 +40,7 @@ class InFolder:
     """A release of its own; the one before it in the folder is replaced."""
 
     folder: Path
+    book: Book | None = None
     label = ""
 
     def facts(self, made: MadeRelease) -> dict[str, object]:
@@ -109,6 +111,10 @@ def complete(
     draft, store = made.draft.value, made.job.store.folder
     promise = provenance.load(store, draft.private).promise
     public = public_measures(measures)
+    promises, content = promised(promise), made.counts.value.content if made.counts else None
+    if content is not None:
+        (draft.folder / release_files.COUNTS).write_bytes(content)
+        promises = [*promises, PRIVATE]
     release_files.write_measures(draft, public, measures)
     earlier = _earlier(store, home, place)
     seen = Facts(
@@ -126,7 +132,7 @@ def complete(
         counted=counted(measures["users"]).whom,
         settings=measures["settings"],
         versions=measures["versions"],
-        promises=promised(promise),
+        promises=promises,
     ).as_json()
     (draft.folder / MANIFEST).write_bytes(manifest)
     exact = _classes(made)

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.work.mkdir(parents=True, exist_ok=True)
     cells = []
     for said in options.shapes:
-        log = _generated(said, options.work)
+        log = generated(said, options.work)
         for scope in options.scopes:
             cells += list(_measured(said, log, scope, options))
     found = {"machine": machine_facts(), "cells": cells}
@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _generated(said: str, folder: Path) -> Path:
+def generated(said: str, folder: Path) -> Path:
     log = folder / f"{said.replace('--', '').replace(' ', '-')}.tsv"
     with log.open("w", encoding="utf-8") as stream, redirect_stdout(stream):
         sample.main(said.split())

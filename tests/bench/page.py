@@ -14,12 +14,22 @@ from typing import Any, Final
 
 import jinja2
 
+from tests.bench.contest_tables import contest_tables
 from tests.bench.information_tables import information_tables
 from tests.bench.sizing import measured
 from tests.bench.tables import markdown_table, rendered
 
 HERE: Final = Path(__file__).parent
-FILES: Final = ("results", "batches", "dask", "peers", "pareto", "quality", "information")
+FILES: Final = (
+    "results",
+    "batches",
+    "dask",
+    "peers",
+    "pareto",
+    "quality",
+    "information",
+    "contest",
+)
 SCOPES: Final = ("sensitive", "all")
 OURS: Final = "adaptive"
 K: Final = "5"
@@ -33,6 +43,7 @@ def page(found: Found) -> str:
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
     figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
     figures |= {"information": found["information"], **information_tables(found["information"])}
+    figures |= {"contest": found["contest"], **contest_tables(found["contest"])}
     functions = {"rendered": rendered, "number": _number, "percent": _percent}
     return words.get_template("page.md.jinja").render(**figures, **functions)
 

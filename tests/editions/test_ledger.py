@@ -260,7 +260,7 @@ def test_a_ledger_taken_away_from_its_last_changes_is_missed(vault: Path, file: 
 
 def test_a_newer_ledger_is_refused(vault: Path, file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
     with (
         pytest.raises(InputError, match=r"newer logveil: .* restore the ledger from a backup"),
         open_ledger(vault),

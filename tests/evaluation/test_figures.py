@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.evaluation.catalogue import METHODS
+from tasks.evaluation.catalogue import METHODS, RIVALS
+from tasks.evaluation.contest import which_k
 from tasks.evaluation.figures import LOOKS, figures, line_of, pareto_stair, shown_name
 from tasks.evaluation.measures import on_pareto_front
 from tests.adapters.report.test_report import check
 
 
 def test_every_method_has_a_look_of_its_own() -> None:
-    looks = [LOOKS[method.name] for method in METHODS]
-    assert len(set(looks)) == len(METHODS)
+    looks = [LOOKS[method.name] for method in (*METHODS, *RIVALS)]
+    assert len(set(looks)) == len(METHODS) + len(RIVALS)
     assert line_of("a method of tomorrow").kind == "ink"
     assert shown_name("k^2") == "k²"
 
@@ -50,7 +51,12 @@ def test_one_k_and_nothing_published_are_drawn_too(risk: float) -> None:
         for method in METHODS
     }
     front = {"5": {"front": list(methods), "adaptive_beaten_by": []}}
-    found = {"settings": {"k": 5}, "ks": [5], "methods": methods, "fronts": {"mean": front}}
+    entries = {"adaptive": {"least_people": 0, "scores": {}}}
+    found = {
+        **{"settings": {"k": 5}, "ks": [5], "methods": methods, "fronts": {"mean": front}},
+        "tasks": {"raw": {"scores": {}}, "methods": entries, "verdicts": {}},
+        "which_k": which_k([{"k": 5, "rows": 0.0, "information": 0.0}]),
+    }
     drawn = figures(found)
-    assert len(drawn) == 5
+    assert len(drawn) == 7
     check("".join(figure.drawn for figure in drawn))

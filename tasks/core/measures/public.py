@@ -205,6 +205,7 @@ PUBLIC: Final[dict[str, Rounding]] = {
     "edition.number": EXACT,
     "edition.release": EXACT,
     "edition.*": INTERNAL,
+    "counts.*": EXACT,
     "shards.*": INTERNAL,
     "seconds.*": INTERNAL,
     "peak_memory_mb": INTERNAL,

@@ -17,7 +17,14 @@ import numpy as np
 from tasks.core.records import Ints, RecordTable, Release
 from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
 from tasks.core.taxonomy import Taxonomy
-from tasks.evaluation.method import Material, Method, Outcome, published_by_rows, without_times
+from tasks.evaluation.method import (
+    Material,
+    Method,
+    Outcome,
+    published_by_rows,
+    without_dominance,
+    without_times,
+)
 
 LARGEST: Final = 3
 """Things that a row tells at most."""
@@ -31,7 +38,7 @@ Supporters = dict[Row, list[int]]
 
 def _greedily(material: Material, k: int) -> Outcome:
     rows = greedy_rows(material.table, material.taxonomy, k, vaguest=VAGUEST)
-    return published_by_rows(material, rows)
+    return published_by_rows(material, without_dominance(rows, material.table))
 
 
 def greedy_rows(table: RecordTable, taxonomy: Taxonomy, k: int, *, vaguest: float) -> Release:

@@ -1,0 +1,74 @@
+"""The tables of `python -m tests.bench.contest`, and whether what is wanted holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tests.bench.information_tables import shape
+from tests.bench.tables import markdown_table
+
+OURS: Final = "adaptive"
+K: Final = 5
+WANTED_ROWS: Final = 0.8
+WANTED_HIGH: Final = 4
+Cell = Mapping[str, Any]
+
+
+def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
+    """The tables in Markdown by name, and the verdict."""
+    cells = found["cells"]
+    tasks = list(cells[0]["verdicts"])
+    heads = ("log", "scope", "rows published", *(f"{task}: ours / next" for task in tasks))
+    whole = ("method", "fewest people", "holds k", "ε, δ", "rows published", *tasks)
+    return {
+        "contest_table": markdown_table(heads, (_row(cell, tasks) for cell in cells)),
+        "contest_methods_table": markdown_table(whole, _methods(cells[0], tasks)),
+        "contest_verdict": verdict(cells),
+    }
+
+
+def _row(cell: Cell, tasks: Sequence[str]) -> tuple[str, ...]:
+    ours = cell["methods"][OURS]
+    shown = (f"{ours['scores'][task]:.2f} / {_next(cell, task)}" for task in tasks)
+    return shape(cell), cell["scope"], f"{100 * ours['rows_published']:.1f} %", *shown
+
+
+def _next(cell: Cell, task: str) -> str:
+    """The best of the others that hold k."""
+    others = {
+        name: own["scores"].get(task, 0.0)
+        for name, own in cell["methods"].items()
+        if name != OURS and own["least_people"] >= K
+    }
+    best = max(others, key=lambda name: others[name])
+    return f"{others[best]:.2f} {best}"
+
+
+def _methods(cell: Cell, tasks: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for name, own in cell["methods"].items():
+        private = f"{own['epsilon']:.2g}, {own['delta']:.0e}" if own["epsilon"] else ""
+        held = "yes" if own["least_people"] >= K else "no"
+        shown = (f"{own['scores'].get(task, 0.0):.2f}" for task in tasks)
+        rows = f"{100 * own['rows_published']:.1f} %"
+        yield name, f"{own['least_people']:,}", held, private, rows, *shown
+
+
+def verdict(cells: Sequence[Cell]) -> str:
+    """What is wanted, and where it holds."""
+    lost = [
+        f"{task} ({shape(cell)}, {cell['scope']}: {own['best']})"
+        for cell in cells
+        for task, own in cell["verdicts"].items()
+        if own["best"] != OURS
+    ]
+    tasks = sum(len(cell["verdicts"]) for cell in cells)
+    high = [sum(own["within_a_tenth_of_raw"] for own in c["verdicts"].values()) for c in cells]
+    rows = [cell["methods"][OURS]["rows_published"] >= WANTED_ROWS for cell in cells]
+    return (
+        f"Of the methods that hold k, ours is best in {tasks - len(lost)} of {tasks} cases"
+        + (f"; not in {', '.join(lost)}. " if lost else ". ")
+        + f"Within a tenth of the raw log on {min(high)} to {max(high)} tasks ({WANTED_HIGH} were "
+        f"wanted). At least {100 * WANTED_ROWS:.0f} % of rows are published in {sum(rows)} of "
+        f"{len(rows)} logs."
+    )
