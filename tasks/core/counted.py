@@ -66,7 +66,8 @@ def plain_name(name: str) -> str:
 
 _NUMBER: Final = re.compile(r"[+]?0*([0-9]+)(?:\.0*)?")
 _LOOK_LIKE_NOTHING: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
 )
 """Characters that Unicode shows as nothing but does not call format characters."""
 _INVISIBLE: Final = frozenset({"Cf", "Cc"})

@@ -43,7 +43,7 @@ def test_units(person: str, unit: str) -> None:
 SPELLINGS = [
     ["Anna Smith", "anna smith", "ANNA SMITH", " Anna  Smith ", "\u200banna\u00a0smith\ufeff"],
     ["straße", "STRASSE", "stra\u00adße", "s\u034ftraße"],
-    ["ﬁona", "fiona", "ＦＩＯＮＡ", "fi\u200dona", "fiona\ufe0f"],
+    ["ﬁona", "fiona", "ＦＩＯＮＡ", "fi\u200dona", "fiona\ufe0f", "fiona\u2800"],
     ["5", "5.0", "05", "５", "+5", "5."],
     ["Zoë", "Zoe\u0308", "zoe\u0308\u200e"],
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,25 @@ def test_flipped_bits_change_nothing(
         assert (tmp_path / "last" / "release.tsv").read_bytes() == (
             tmp_path / "before" / "release.tsv"
         ).read_bytes()
+
+
+def test_entries_planted_in_the_cache_take_no_file_from_elsewhere(
+    new_store: Callable[[], Path], tmp_path: Path
+) -> None:
+    """Each names a file that is not the store's, to be read, and deleted once it is no value."""
+    (log,) = write_parts(tmp_path / "logs", 1, queries=300, users=60, seed=5)
+    store, victim = new_store(), tmp_path / "victim"
+    victim.write_text("dear")
+    given = ["flows.run", str(log), "--bare", "--quiet", "--store", str(store), "--out"]
+    assert command([*given, "before"], tmp_path).returncode == 0
+    with closing(sqlite3.connect(store / "cache" / "cache.db")) as database:
+        database.execute("update Cache set filename = '../../victim', mode = 2, value = null")
+        database.commit()
+    for out, more in (("after", ()), ("last", ("--store-limit", "0.000001"))):
+        assert command([*given, out, *more], tmp_path).returncode == 0
+    assert victim.read_text() == "dear"
+    before, after = ((tmp_path / out / "release.tsv").read_bytes() for out in ("before", "after"))
+    assert before == after
 
 
 def is_cache(path: Path, store: Path) -> bool:

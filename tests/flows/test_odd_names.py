@@ -103,6 +103,22 @@ def test_a_folder_may_look_like_markup(
     assert MARKUP in capsys.readouterr().out.replace("\n", "")
 
 
+# Times
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+02:00", "9999-12-31T23:30:00-01:00"])
+def test_times_that_the_calendar_lacks_stop_no_other_row(
+    time: str, store: Path, tmp_path: Path
+) -> None:
+    moments = ["2006-03-01 10:00:00"] * 6 + [time] * 6
+    rows = [f"u{place},lung cancer,{moment}\n" for place, moment in enumerate(moments)]
+    (tmp_path / "log.csv").write_text("user,query,time\n" + "".join(rows))
+    given = ["--bare", "--quiet", "--store", str(store), "--out", str(tmp_path / "out")]
+    assert run.main([str(tmp_path / "log.csv"), *given]) == 0
+    lines = (tmp_path / "out" / "release.tsv").read_text().splitlines()[1:]
+    assert [line.split("\t")[2] for line in lines] == ["2006-03"] * 6
+
+
 # Terminals
 
 

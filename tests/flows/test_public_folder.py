@@ -126,12 +126,6 @@ def exchange_for_a_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-def exchange_for_a_device(path: Path) -> None:
-    """Whoever reads it never ends."""
-    path.unlink()
-    path.symlink_to("/dev/zero")
-
-
 CHANGED = "changed: it is not the file that was released"
 RELEASE_CASES: dict[str, tuple[Tampering, str]] = {
     "another release of the store": (swap_release, "holds another release of this store"),
@@ -158,16 +152,8 @@ RELEASE_CASES: dict[str, tuple[Tampering, str]] = {
         lambda s: exchange_for_a_pipe(s.release / "release.tsv"),
         "release.tsv: not a plain file",
     ),
-    "rows of a device": (
-        lambda s: exchange_for_a_device(s.release / "release.tsv"),
-        "release.tsv: not a plain file",
-    ),
     "manifest of a pipe": (
         lambda s: exchange_for_a_pipe(s.release / "manifest.json"),
-        "manifest.json: not a plain file",
-    ),
-    "manifest of a device": (
-        lambda s: exchange_for_a_device(s.release / "manifest.json"),
         "manifest.json: not a plain file",
     ),
     "a name of two lines": (
