@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters import private_folders, provenance, release_files
-from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in
+from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in, shown
 from tasks.adapters.private_folders import Kept
 from tasks.adapters.published import holds
 from tasks.adapters.release_files import CARD, MEASURES, REPORT, render_classes
@@ -110,12 +110,13 @@ def complete(
     promise = provenance.load(store, draft.private).promise
     public = public_measures(measures)
     release_files.write_measures(draft, public, measures)
-    earlier = _earlier(store, home, place)
+    earlier, classes = _earlier(store, home, place), _classes(made)
+    exact = example_classes(classes)
     seen = Facts(
         promise=promise,
         files=files_in(draft.folder),
         rows=promise.published,
-        examples=example_classes(_classes(made, promised_people(promise))),
+        examples=[replace(one, people=_promised_people(promise)) for one in exact],
         earlier=earlier and public_measures(earlier),
     )
     (draft.folder / REPORT).write_bytes(render_report(public, seen).encode())
@@ -129,35 +130,30 @@ def complete(
         promises=promised(promise),
     ).as_json()
     (draft.folder / MANIFEST).write_bytes(manifest)
-    exact = _classes(made)
     internal = replace(
         seen,
-        examples=example_classes(exact),
+        examples=exact,
         earlier=earlier,
         manifest=hashlib.sha256(manifest).hexdigest(),
-        logs=[(Path(file.name).name, file.digest) for file in made.job.files],
-        homogeneous=listed_classes(list(compress(exact, _homogeneous(made)))),
+        logs=[(shown(Path(file.name).name), file.digest) for file in made.job.files],
+        homogeneous=listed_classes(compress(classes, _homogeneous(made))),
     )
     write_private(draft.private / REPORT, render_report(measures, internal).encode())
     return private_folders.settle(store, draft.private, home, manifest, known_by)
 
 
-def promised_people(promise: Promise) -> str:
+def _promised_people(promise: Promise) -> str:
     """What may be told in public of the people behind any class of rows."""
     return f"at least {promise.k}" if promise.guarantee == "strict" else "not told"
 
 
-def _classes(made: MadeRelease, people: str = "") -> list[Class]:
-    """The classes of rows as published, with their people: as many as there are, or in words."""
+def _classes(made: MadeRelease) -> list[Class]:
+    """The classes of rows as published, each with its rows and people."""
     release, table = made.release.value, made.table.value
     texts = render_classes(release, table, wordnet(made.job.settings.store).taxonomy)
-    shown = release.class_of[release.published]
-    rows = np.bincount(shown, minlength=len(texts)).tolist()
-    exact = people_per_label(release.class_of, table.users, len(texts)).tolist()
-    return [
-        (text, own, people or f"{number:,}")
-        for text, own, number in zip(texts, rows, exact, strict=True)
-    ]
+    rows = np.bincount(release.class_of[release.published], minlength=len(texts)).tolist()
+    people = people_per_label(release.class_of, table.users, len(texts)).tolist()
+    return list(zip(texts, rows, people, strict=True))
 
 
 def _homogeneous(made: MadeRelease) -> list[bool]:

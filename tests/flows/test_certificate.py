@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +19,7 @@ from flows.inbox import main as inbox
 from flows.run import main as run
 from flows.verify import main as verify
 from tasks.adapters.pages.numbers import count, percent, share, shown
-from tasks.settings import SAMPLE_LOG
+from tasks.settings import SAMPLE_LOG, Settings
 from tests.adapters.report.test_report import check
 from tests.flows.test_public_figures import moved_too_far, site, some_rows, write_log
 from tests.helpers.figures import internal_measures, internal_report
@@ -170,6 +172,12 @@ def masked(page: str) -> set[str]:
     return {re.sub(r"\d[\d,.]*", "#", line) for line in lines}
 
 
+def masked_card(card: str) -> list[str]:
+    """The same for the data card; its examples are indented."""
+    lines = (line for line in card.splitlines() if not line.startswith("    "))
+    return [re.sub(r"\d[\d,.]*", "#", line) for line in lines]
+
+
 def test_one_person_less_changes_the_public_certificate_by_rounding_alone(
     tmp_path: Path, store: Path
 ) -> None:
@@ -187,6 +195,9 @@ def test_one_person_less_changes_the_public_certificate_by_rounding_alone(
         now = {one.name: one.value for one in figures_on(page)}
         assert moved_too_far(named, now) == {}
         assert masked(page) == masked(before)
+    cards = [(tmp_path / name / "README.md").read_text() for name in ("all", "without")]
+    assert cards[0] != cards[1], "examples and rows are those of the file"
+    assert masked_card(cards[0]) == masked_card(cards[1])
 
 
 def test_what_is_said_of_a_release_is_on_it_and_what_is_not_is_left_to_the_hand(
@@ -218,6 +229,20 @@ def test_what_cannot_be_printed_is_refused(
 ) -> None:
     assert run(["--bare", "--out", str(tmp_path / "out"), option, value]) == 2
     assert fault in capsys.readouterr().err
+
+
+def test_a_date_may_be_one_by_its_type_and_no_name_of_a_file_stops_a_release(
+    tmp_path: Path, store: Path
+) -> None:
+    assert Settings(review_date=date(2027, 1, 31)).review_date == "2027-01-31"  # type: ignore[arg-type]
+    log = write_log(tmp_path / "log.tsv", some_rows(5, 300, 40, 30))
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/l\xe4g<b>.tsv"))
+    log.rename(odd)
+    out = tmp_path / "out"
+    assert run([str(odd), "--bare", "--quiet", "--store", str(store), "--out", str(out)]) == 0
+    page = internal_report(store, out)
+    check(page)
+    assert [name for name, _ in logs_of(page)] == ["l\\udce4g&lt;b&gt;.tsv"]
 
 
 def run_as_json(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

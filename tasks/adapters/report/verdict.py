@@ -20,7 +20,7 @@ PROMISES = {
     ),
     "paper": (
         "This is the paper's redaction as printed. It does not give k-anonymity (the paper's §5 "
-        "says so): words outside the attributes are published as they are. See the risk below. "
+        "says so): words outside the attributes are published as they are. The certificate shows the risk. "
         "Nor need it be true: a row may say what its person did not ask for."
     ),
 }

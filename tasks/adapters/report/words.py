@@ -34,7 +34,7 @@ MEANINGS: Final = {
     ),
     "every row has four fields": Meaning("Nothing is hidden in surplus fields."),
     "every row stands for one record of one person": Meaning(
-        "No row is made up, and none is there twice for one event.",
+        "No row is made up: there are as many as records that were published.",
         "users.published",
         "of those counted are in the release",
     ),
