@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
 from datetime import date
 from html import unescape
 from html.parser import HTMLParser
@@ -21,7 +20,7 @@ from flows.verify import main as verify
 from tasks.adapters.pages.numbers import count, percent, share, shown
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.adapters.report.test_report import check
-from tests.flows.test_public_figures import moved_too_far, site, some_rows, write_log
+from tests.flows.test_public_figures import figures, moved_too_far, site, some_rows, write_log
 from tests.helpers.figures import internal_measures, internal_report
 from tests.helpers.stores import prepared_store
 
@@ -72,14 +71,6 @@ def figures_on(page: str) -> list[Figure]:
     return reader.found
 
 
-def flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in section.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{before}{name}.")
-        else:
-            yield before + name, value
-
-
 def text_of(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
@@ -102,7 +93,7 @@ def both_editions(out: Path, store: Path) -> list[tuple[str, dict[str, Any]]]:
 
 def test_every_figure_is_that_of_the_measures(released: Path, store: Path) -> None:
     for page, measures in both_editions(released, store):
-        known, found = dict(flat(measures)), figures_on(page)
+        known, found = dict(figures(measures)), figures_on(page)
         assert {one.name: one.value for one in found if known[one.name] != one.value} == {}
         for one in found:
             ways = [write(one.value) for write in (count, share, percent) if is_number(one.value)]

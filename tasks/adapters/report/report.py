@@ -30,7 +30,7 @@ from tasks.adapters.report.verdict import (
     truth_said,
     verdict_of,
 )
-from tasks.adapters.report.words import GLOSSARY, MEANINGS, SECTIONS, Meaning
+from tasks.adapters.report.words import GLOSSARY, MEANINGS, SECTIONS, Meaning, Section
 from tasks.core.verification.clauses import Promise, clauses_of, in_words, not_promised
 from tasks.schema import FinalMeasures
 
@@ -72,15 +72,6 @@ class Facts:
     manifest: str = ""
     logs: Sequence[tuple[str, str]] = ()
     homogeneous: Sequence[Example] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Measures that belong together."""
-
-    title: str
-    note: str
-    rows: list[Row]
 
 
 def render_report(measures: FinalMeasures, facts: Facts) -> str:
@@ -164,7 +155,7 @@ def _clauses(measures: FinalMeasures, facts: Facts) -> list[Row]:
     """Each clause as it was proven, what it means, and its figure."""
     proven = clauses_of(facts.promise)
     return [
-        (said, MEANINGS[clause.says].says, _figure_of(measures, facts, MEANINGS[clause.says]))
+        (said, MEANINGS[clause.says].means, _figure_of(measures, facts, MEANINGS[clause.says]))
         for clause, said in zip(proven, in_words(proven, facts.promise), strict=True)
     ]
 
@@ -212,17 +203,17 @@ def _rejects(measures: FinalMeasures) -> list[Row]:
     return [(reason, told(f"figures.rejects.{reason}", rows)) for reason, rows in ordered]
 
 
-def _sections(measures: FinalMeasures) -> Iterator[Section]:
+def _sections(measures: FinalMeasures) -> Iterator[tuple[Section, list[Row]]]:
     """All figures in words; what is not told is left out."""
     found: Mapping[str, Any] = measures
-    for title, key, note, labels in SECTIONS:
+    for section in SECTIONS:
         rows: list[Row] = [
-            (_label(labels, name), told(f"{key}.{name}", value))
-            for name, value in _flat(found.get(key, {}))
+            (_label(section.words, name), told(f"{section.key}.{name}", value))
+            for name, value in _flat(found.get(section.key, {}))
             if value not in (None, "")
         ]
         if rows:
-            yield Section(title, note, rows)
+            yield section, rows
 
 
 def _label(labels: Mapping[str, str], name: str) -> str:
