@@ -110,7 +110,7 @@ def complete(
     promise = provenance.load(store, draft.private).promise
     public = public_measures(measures)
     release_files.write_measures(draft, public, measures)
-    earlier, classes = _earlier(store, home, place), _classes(made)
+    earlier, (classes, homogeneous) = _earlier(store, home, place), _classes(made)
     exact = example_classes(classes)
     seen = Facts(
         promise=promise,
@@ -136,7 +136,7 @@ def complete(
         earlier=earlier,
         manifest=hashlib.sha256(manifest).hexdigest(),
         logs=[(shown(Path(file.name).name), file.digest) for file in made.job.files],
-        homogeneous=listed_classes(compress(classes, _homogeneous(made))),
+        homogeneous=listed_classes(compress(classes, homogeneous)),
     )
     write_private(draft.private / REPORT, render_report(measures, internal).encode())
     return private_folders.settle(store, draft.private, home, manifest, known_by)
@@ -147,21 +147,22 @@ def _promised_people(promise: Promise) -> str:
     return f"at least {promise.k}" if promise.guarantee == "strict" else "not told"
 
 
-def _classes(made: MadeRelease) -> list[Class]:
-    """The classes of rows as published, each with its rows and people."""
-    release, table = made.release.value, made.table.value
-    texts = render_classes(release, table, wordnet(made.job.settings.store).taxonomy)
-    rows = np.bincount(release.class_of[release.published], minlength=len(texts)).tolist()
-    people = people_per_label(release.class_of, table.users, len(texts)).tolist()
-    return list(zip(texts, rows, people, strict=True))
+def _classes(made: MadeRelease) -> tuple[list[Class], list[bool]]:
+    """The rows that read alike, with their people, and whether they tell what is sensitive of all.
 
-
-def _homogeneous(made: MadeRelease) -> list[bool]:
-    """Which classes tell what is sensitive of all their people."""
-    table, settings = made.table.value, made.job.settings
+    Redacted record by record, several classes of a release may read alike.
+    """
+    release, table, settings = made.release.value, made.table.value, made.job.settings
+    texts = render_classes(release, table, wordnet(settings.store).taxonomy)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    # The last entry is for records that are withheld.
+    number_of = np.array([*(numbers[text] for text in texts), -1], dtype=np.int32)
+    alike = replace(release, class_of=number_of[release.class_of])
+    rows = np.bincount(alike.class_of[alike.published], minlength=len(numbers)).tolist()
+    people = people_per_label(alike.class_of, table.users, len(numbers)).tolist()
     sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
-    alike: list[bool] = homogeneous_classes(table, made.release.value, sets).alike.tolist()
-    return alike
+    tell: list[bool] = homogeneous_classes(table, alike, sets).alike.tolist()
+    return list(zip(numbers, rows, people, strict=True)), tell
 
 
 def _earlier(store: Path, home: Path, place: Place | None) -> FinalMeasures | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter, defaultdict
 from datetime import date
 from html import unescape
 from html.parser import HTMLParser
@@ -135,6 +136,29 @@ def test_the_public_certificate_tells_no_exact_number(released: Path, store: Pat
     (digest,) = (file[1] for file in logs_of(internal_report(store, released)))
     assert digest not in public
     assert "not published: a digest would let anybody confirm a log that they guess" in said
+
+
+def test_examples_are_rows_of_the_file_and_their_people_are_internal(
+    released: Path, store: Path
+) -> None:
+    lines = (released / "release.tsv").read_text().splitlines()
+    rows: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for line, number in Counter(lines[1:]).items():
+        rows[tuple(line.split("\t")[:3])].add(count(number))
+    guarantee = json.loads((released / "manifest.json").read_text())["settings"]["guarantee"]
+    promised = "at least 5" if guarantee == "strict" else "not told"
+    for (page, _), public in zip(both_editions(released, store), (True, False), strict=True):
+        section = page.partition('<section id="examples">')[2].partition("</section>")[0]
+        found = re.findall(
+            r'<th scope="row">(.*?)</th><td data-head="concepts">(.*?)</td><td data-head="time">'
+            r'(.*?)</td><td data-head="rows">(.*?)</td><td data-head="people">(.*?)</td>',
+            section,
+        )
+        assert len(found) == 10
+        for query, concepts, time, times, people in (map(unescape, row) for row in found):
+            told = query, concepts.replace(" ", ";"), time.replace("–", "")
+            assert times in rows[told], "of one cluster, which is not shown"
+            assert people == promised if public else int(people) >= 1
 
 
 def logs_of(page: str) -> list[tuple[str, str]]:

@@ -109,7 +109,6 @@ def render_card(measures: FinalMeasures, facts: Facts) -> str:
 
 
 def _common(measures: FinalMeasures, facts: Facts, tell: Tell) -> dict[str, Any]:
-    whom = counted(measures["users"])
     ways = {"n": count, "s": share, "p": percent, "v": shown}
     return {
         "measures": measures,
@@ -122,8 +121,7 @@ def _common(measures: FinalMeasures, facts: Facts, tell: Tell) -> dict[str, Any]
         "verdict": verdict_of(measures),
         "promise": promise_of(measures),
         "truth": truth_said(measures),
-        "who": whom.unit,
-        "whom": whom.whom,
+        "who": measures["users"]["counted"],
         **{name: partial(_tell, measures, tell, write) for name, write in ways.items()},
     }
 
