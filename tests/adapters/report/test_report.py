@@ -159,7 +159,7 @@ def test_rows_information_and_truth_lead(measures: FinalMeasures) -> None:
     assert first[0][1] == "of the rows are published"
     assert first[2][1].startswith("is true")
     said = first[5][1]
-    assert "the 40 % of rows that have attributes alone (75 % of these are published)" in said
+    assert "only of the 40 % of rows that have attributes (75 % of these are published)" in said
     assert lead_of(measures).replace("\N{NO-BREAK SPACE}", " ") == (
         "Rows published: 1,500 of 3,000 (50 %). Information kept: 24.7 %. True: every row."
     )
