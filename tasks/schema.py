@@ -94,6 +94,7 @@ class RiskSection(AttackSuccesses):
     raw_worst: float
     released_expected: float
     released_worst: float
+    published_expected: float
     least_people: int
     partial_knowledge: dict[str, float]
 

@@ -120,6 +120,9 @@ class Settings:
         return []
 
     def _certificate_faults(self) -> list[str]:
+        for name, said in self.certificate.items():
+            # A date in a file of settings may be one by its type.
+            object.__setattr__(self, name, str(said))
         faults = [
             f"{name} must be one line of text that can be printed"
             for name, said in self.certificate.items()

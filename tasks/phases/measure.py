@@ -121,6 +121,7 @@ def measure_release(
             "raw_worst": risk["raw_worst"],
             "released_expected": risk["released_expected"],
             "released_worst": risk["released_worst"],
+            "published_expected": risk["published_expected"],
             **attack_successes(table, release, sets),
             "least_people": least_people(table, release),
             "partial_knowledge": partial_knowledge(table, release),

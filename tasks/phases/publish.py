@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters import private_folders, provenance, release_files
-from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in
+from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in, shown
 from tasks.adapters.private_folders import Kept
 from tasks.adapters.published import holds
 from tasks.adapters.release_files import CARD, MEASURES, REPORT, render_classes
@@ -116,12 +116,13 @@ def complete(
         (draft.folder / release_files.COUNTS).write_bytes(content)
         promises = [*promises, PRIVATE]
     release_files.write_measures(draft, public, measures)
-    earlier = _earlier(store, home, place)
+    earlier, (classes, homogeneous) = _earlier(store, home, place), _classes(made)
+    exact = example_classes(classes)
     seen = Facts(
         promise=promise,
         files=files_in(draft.folder),
         rows=promise.published,
-        examples=example_classes(_classes(made, promised_people(promise))),
+        examples=[replace(one, people=_promised_people(promise)) for one in exact],
         earlier=earlier and public_measures(earlier),
     )
     (draft.folder / REPORT).write_bytes(render_report(public, seen).encode())
@@ -135,43 +136,39 @@ def complete(
         promises=promises,
     ).as_json()
     (draft.folder / MANIFEST).write_bytes(manifest)
-    exact = _classes(made)
     internal = replace(
         seen,
-        examples=example_classes(exact),
+        examples=exact,
         earlier=earlier,
         manifest=hashlib.sha256(manifest).hexdigest(),
-        logs=[(Path(file.name).name, file.digest) for file in made.job.files],
-        homogeneous=listed_classes(list(compress(exact, _homogeneous(made)))),
+        logs=[(shown(Path(file.name).name), file.digest) for file in made.job.files],
+        homogeneous=listed_classes(compress(classes, homogeneous)),
     )
     write_private(draft.private / REPORT, render_report(measures, internal).encode())
     return private_folders.settle(store, draft.private, home, manifest, known_by)
 
 
-def promised_people(promise: Promise) -> str:
+def _promised_people(promise: Promise) -> str:
     """What may be told in public of the people behind any class of rows."""
     return f"at least {promise.k}" if promise.guarantee == "strict" else "not told"
 
 
-def _classes(made: MadeRelease, people: str = "") -> list[Class]:
-    """The classes of rows as published, with their people: as many as there are, or in words."""
-    release, table = made.release.value, made.table.value
-    texts = render_classes(release, table, wordnet(made.job.settings.store).taxonomy)
-    shown = release.class_of[release.published]
-    rows = np.bincount(shown, minlength=len(texts)).tolist()
-    exact = people_per_label(release.class_of, table.users, len(texts)).tolist()
-    return [
-        (text, own, people or f"{number:,}")
-        for text, own, number in zip(texts, rows, exact, strict=True)
-    ]
+def _classes(made: MadeRelease) -> tuple[list[Class], list[bool]]:
+    """The rows that read alike, with their people, and whether they tell what is sensitive of all.
 
-
-def _homogeneous(made: MadeRelease) -> list[bool]:
-    """Which classes tell what is sensitive of all their people."""
-    table, settings = made.table.value, made.job.settings
+    Redacted record by record, several classes of a release may read alike.
+    """
+    release, table, settings = made.release.value, made.table.value, made.job.settings
+    texts = render_classes(release, table, wordnet(settings.store).taxonomy)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    # The last entry is for records that are withheld.
+    number_of = np.array([*(numbers[text] for text in texts), -1], dtype=np.int32)
+    alike = replace(release, class_of=number_of[release.class_of])
+    rows = np.bincount(alike.class_of[alike.published], minlength=len(numbers)).tolist()
+    people = people_per_label(alike.class_of, table.users, len(numbers)).tolist()
     sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
-    alike: list[bool] = homogeneous_classes(table, made.release.value, sets).alike.tolist()
-    return alike
+    tell: list[bool] = homogeneous_classes(table, alike, sets).alike.tolist()
+    return list(zip(numbers, rows, people, strict=True)), tell
 
 
 def _earlier(store: Path, home: Path, place: Place | None) -> FinalMeasures | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,9 +19,9 @@ from flows.inbox import main as inbox
 from flows.run import main as run
 from flows.verify import main as verify
 from tasks.adapters.pages.numbers import count, percent, share, shown
-from tasks.settings import SAMPLE_LOG
+from tasks.settings import SAMPLE_LOG, Settings
 from tests.adapters.report.test_report import check
-from tests.flows.test_public_figures import moved_too_far, site, some_rows, write_log
+from tests.flows.test_public_figures import figures, moved_too_far, site, some_rows, write_log
 from tests.helpers.figures import internal_measures, internal_report
 from tests.helpers.stores import prepared_store
 
@@ -70,14 +72,6 @@ def figures_on(page: str) -> list[Figure]:
     return reader.found
 
 
-def flat(section: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in section.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{before}{name}.")
-        else:
-            yield before + name, value
-
-
 def text_of(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
@@ -100,7 +94,7 @@ def both_editions(out: Path, store: Path) -> list[tuple[str, dict[str, Any]]]:
 
 def test_every_figure_is_that_of_the_measures(released: Path, store: Path) -> None:
     for page, measures in both_editions(released, store):
-        known, found = dict(flat(measures)), figures_on(page)
+        known, found = dict(figures(measures)), figures_on(page)
         assert {one.name: one.value for one in found if known[one.name] != one.value} == {}
         for one in found:
             ways = [write(one.value) for write in (count, share, percent) if is_number(one.value)]
@@ -144,6 +138,29 @@ def test_the_public_certificate_tells_no_exact_number(released: Path, store: Pat
     assert "not published: a digest would let anybody confirm a log that they guess" in said
 
 
+def test_examples_are_rows_of_the_file_and_their_people_are_internal(
+    released: Path, store: Path
+) -> None:
+    lines = (released / "release.tsv").read_text().splitlines()
+    rows: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for line, number in Counter(lines[1:]).items():
+        rows[tuple(line.split("\t")[:3])].add(count(number))
+    guarantee = json.loads((released / "manifest.json").read_text())["settings"]["guarantee"]
+    promised = "at least 5" if guarantee == "strict" else "not told"
+    for (page, _), public in zip(both_editions(released, store), (True, False), strict=True):
+        section = page.partition('<section id="examples">')[2].partition("</section>")[0]
+        found = re.findall(
+            r'<th scope="row">(.*?)</th><td data-head="concepts">(.*?)</td><td data-head="time">'
+            r'(.*?)</td><td data-head="rows">(.*?)</td><td data-head="people">(.*?)</td>',
+            section,
+        )
+        assert len(found) == 10
+        for query, concepts, time, times, people in (map(unescape, row) for row in found):
+            told = query, concepts.replace(" ", ";"), time.replace("–", "")
+            assert times in rows[told], "of one cluster, which is not shown"
+            assert people == promised if public else int(people) >= 1
+
+
 def logs_of(page: str) -> list[tuple[str, str]]:
     return re.findall(r'<th scope="row">log: (.*?)</th><td><code>([0-9a-f]{64})</code>', page)
 
@@ -170,6 +187,12 @@ def masked(page: str) -> set[str]:
     return {re.sub(r"\d[\d,.]*", "#", line) for line in lines}
 
 
+def masked_card(card: str) -> list[str]:
+    """The same for the data card; its examples are indented."""
+    lines = (line for line in card.splitlines() if not line.startswith("    "))
+    return [re.sub(r"\d[\d,.]*", "#", line) for line in lines]
+
+
 def test_one_person_less_changes_the_public_certificate_by_rounding_alone(
     tmp_path: Path, store: Path
 ) -> None:
@@ -187,6 +210,9 @@ def test_one_person_less_changes_the_public_certificate_by_rounding_alone(
         now = {one.name: one.value for one in figures_on(page)}
         assert moved_too_far(named, now) == {}
         assert masked(page) == masked(before)
+    cards = [(tmp_path / name / "README.md").read_text() for name in ("all", "without")]
+    assert cards[0] != cards[1], "examples and rows are those of the file"
+    assert masked_card(cards[0]) == masked_card(cards[1])
 
 
 def test_what_is_said_of_a_release_is_on_it_and_what_is_not_is_left_to_the_hand(
@@ -218,6 +244,20 @@ def test_what_cannot_be_printed_is_refused(
 ) -> None:
     assert run(["--bare", "--out", str(tmp_path / "out"), option, value]) == 2
     assert fault in capsys.readouterr().err
+
+
+def test_a_date_may_be_one_by_its_type_and_no_name_of_a_file_stops_a_release(
+    tmp_path: Path, store: Path
+) -> None:
+    assert Settings(review_date=date(2027, 1, 31)).review_date == "2027-01-31"  # type: ignore[arg-type]
+    log = write_log(tmp_path / "log.tsv", some_rows(5, 300, 40, 30))
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/l\xe4g<b>.tsv"))
+    log.rename(odd)
+    out = tmp_path / "out"
+    assert run([str(odd), "--bare", "--quiet", "--store", str(store), "--out", str(out)]) == 0
+    page = internal_report(store, out)
+    check(page)
+    assert [name for name, _ in logs_of(page)] == ["l\\udce4g&lt;b&gt;.tsv"]
 
 
 def run_as_json(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:

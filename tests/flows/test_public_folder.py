@@ -133,6 +133,7 @@ RELEASE_CASES: dict[str, tuple[Tampering, str]] = {
     "hidden by a valid one, rows": (hide_behind_a_valid_one, f"release.tsv: {CHANGED}"),
     "measures edited": (lambda s: append(s.release / "measures.json"), f"measures.json: {CHANGED}"),
     "report edited": (lambda s: append(s.release / "report.html"), f"report.html: {CHANGED}"),
+    "card edited": (lambda s: append(s.release / "README.md"), f"README.md: {CHANGED}"),
     "manifest edited": (lambda s: append(s.release / "manifest.json"), f"manifest.json: {CHANGED}"),
     "manifest forged": (forge_manifest, f"release.tsv: {CHANGED}"),
     "rows edited": (lambda s: append(s.release / "release.tsv", "x\t\t\t\n"), "every whole row"),

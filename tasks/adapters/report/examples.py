@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tasks.adapters.pages.numbers import count
+
 MOST_LISTED: Final = 40
 
 
@@ -27,8 +29,8 @@ class Example:
     people: str
 
 
-Class = tuple[tuple[str, str, str, str], int, str]
-"""The four columns of a class of rows, how many rows it has, and its people in words."""
+Class = tuple[tuple[str, str, str, str], int, int]
+"""The four columns of a class of rows, how many rows it has, and how many people."""
 
 
 def example_classes(classes: Sequence[Class]) -> list[Example]:
@@ -44,7 +46,7 @@ def example_classes(classes: Sequence[Class]) -> list[Example]:
     return found
 
 
-def listed_classes(classes: Sequence[Class]) -> list[Example]:
+def listed_classes(classes: Iterable[Class]) -> list[Example]:
     """The largest so many."""
     return [_example("", one) for one in ordered(classes)[:MOST_LISTED]]
 
@@ -53,16 +55,16 @@ def ordered(classes: Iterable[Class]) -> list[Class]:
     return sorted(classes, key=lambda one: (-one[1], one[0]))
 
 
-def _places(count: int) -> Iterator[tuple[str, int]]:
-    wanted = (0, 1, (count - 1) // 2, count - 2, count - 1)
+def _places(classes: int) -> Iterator[tuple[str, int]]:
+    wanted = (0, 1, (classes - 1) // 2, classes - 2, classes - 1)
     names = ("largest", "largest", "median", "smallest", "smallest")
     seen: set[int] = set()
     for name, place in zip(names, wanted, strict=True):
-        if 0 <= place < count and place not in seen:
+        if 0 <= place < classes and place not in seen:
             seen.add(place)
             yield name, place
 
 
 def _example(why: str, one: Class) -> Example:
     (query, concepts, time, _), rows, people = one
-    return Example(why, query, concepts.replace(";", " "), time, rows, people)
+    return Example(why, query, concepts.replace(";", " "), time, rows, count(people))

@@ -30,7 +30,7 @@ from tasks.adapters.report.verdict import (
     truth_said,
     verdict_of,
 )
-from tasks.adapters.report.words import GLOSSARY, MEANINGS, SECTIONS, Meaning
+from tasks.adapters.report.words import GLOSSARY, MEANINGS, SECTIONS, Meaning, Section
 from tasks.core.verification.clauses import Promise, clauses_of, in_words, not_promised
 from tasks.schema import FinalMeasures
 
@@ -74,15 +74,6 @@ class Facts:
     homogeneous: Sequence[Example] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Measures that belong together."""
-
-    title: str
-    note: str
-    rows: list[Row]
-
-
 def render_report(measures: FinalMeasures, facts: Facts) -> str:
     """The certificate, internal or public: what is not told is a dash, or not there."""
     return render(
@@ -118,7 +109,6 @@ def render_card(measures: FinalMeasures, facts: Facts) -> str:
 
 
 def _common(measures: FinalMeasures, facts: Facts, tell: Tell) -> dict[str, Any]:
-    whom = counted(measures["users"])
     ways = {"n": count, "s": share, "p": percent, "v": shown}
     return {
         "measures": measures,
@@ -131,8 +121,7 @@ def _common(measures: FinalMeasures, facts: Facts, tell: Tell) -> dict[str, Any]
         "verdict": verdict_of(measures),
         "promise": promise_of(measures),
         "truth": truth_said(measures),
-        "who": whom.unit,
-        "whom": whom.whom,
+        "who": measures["users"]["counted"],
         **{name: partial(_tell, measures, tell, write) for name, write in ways.items()},
     }
 
@@ -164,7 +153,7 @@ def _clauses(measures: FinalMeasures, facts: Facts) -> list[Row]:
     """Each clause as it was proven, what it means, and its figure."""
     proven = clauses_of(facts.promise)
     return [
-        (said, MEANINGS[clause.says].says, _figure_of(measures, facts, MEANINGS[clause.says]))
+        (said, MEANINGS[clause.says].means, _figure_of(measures, facts, MEANINGS[clause.says]))
         for clause, said in zip(proven, in_words(proven, facts.promise), strict=True)
     ]
 
@@ -212,17 +201,17 @@ def _rejects(measures: FinalMeasures) -> list[Row]:
     return [(reason, told(f"figures.rejects.{reason}", rows)) for reason, rows in ordered]
 
 
-def _sections(measures: FinalMeasures) -> Iterator[Section]:
+def _sections(measures: FinalMeasures) -> Iterator[tuple[Section, list[Row]]]:
     """All figures in words; what is not told is left out."""
     found: Mapping[str, Any] = measures
-    for title, key, note, labels in SECTIONS:
+    for section in SECTIONS:
         rows: list[Row] = [
-            (_label(labels, name), told(f"{key}.{name}", value))
-            for name, value in _flat(found.get(key, {}))
+            (_label(section.words, name), told(f"{section.key}.{name}", value))
+            for name, value in _flat(found.get(section.key, {}))
             if value not in (None, "")
         ]
         if rows:
-            yield Section(title, note, rows)
+            yield section, rows
 
 
 def _label(labels: Mapping[str, str], name: str) -> str:

@@ -20,8 +20,8 @@ PROMISES = {
     ),
     "paper": (
         "This is the paper's redaction as printed. It does not give k-anonymity (the paper's §5 "
-        "says so): words outside the attributes are published as they are. See the risk below. "
-        "Nor need it be true: a row may say what its person did not ask for."
+        "says so): words outside the attributes are published as they are. The certificate shows "
+        "the risk. Nor need it be true: a row may say what its person did not ask for."
     ),
 }
 KINDS = {"strict": "held", "terms": "partly", "paper": "partly"}

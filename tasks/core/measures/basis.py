@@ -55,7 +55,11 @@ def public_basis(
     truth = truth_of(few, shown, taxonomy)
     if len(few):
         values["risk.raw_expected"] = float(raw_success(table)[chosen].mean())
-        values["risk.released_expected"] = float(released_success(table, release)[chosen].mean())
+        released, shown_rows = released_success(table, release), chosen & release.published
+        values["risk.released_expected"] = float(released[chosen].mean())
+        values["risk.published_expected"] = float(
+            released[shown_rows].sum() / max(1, shown_rows.sum())
+        )
         attacks = attack_successes(table, release, sets, chosen)
         values |= {f"risk.{name}": cast("float", value) for name, value in attacks.items()}
     return {

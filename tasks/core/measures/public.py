@@ -185,6 +185,7 @@ PUBLIC: Final[dict[str, Rounding]] = {
     "risk.raw_worst": INTERNAL,
     "risk.released_expected": _based(0.05),
     "risk.released_worst": _promised(STRICT, "1/k or dominance, what is more", _worst),
+    "risk.published_expected": _based(0.05),
     "risk.linked_expected": _based(0.05),
     "risk.linked_chance": _based(0.05),
     "risk.inferred_expected": _based(0.05),

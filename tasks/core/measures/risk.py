@@ -33,16 +33,20 @@ MOST_PEOPLE: Final = 4_000_000
 
 
 def linkage_risk(table: RecordTable, release: Release) -> dict[str, float]:
-    """Expected and worst success of linkage per record, raw and released, 0 … 1."""
+    """Expected and worst success of linkage per record, raw and released, 0 … 1.
+
+    Of a record that is withheld 0; `published_expected` is the mean over the others.
+    """
     if not len(table):
         names = ("raw_expected", "raw_worst", "released_expected", "released_worst")
-        return dict.fromkeys(names, 0.0)
+        return dict.fromkeys((*names, "published_expected"), 0.0)
     raw, released = raw_success(table), released_success(table, release)
     return {
         "raw_expected": float(raw.mean()),
         "raw_worst": float(raw.max()),
         "released_expected": float(released.mean()),
         "released_worst": float(released.max()),
+        "published_expected": _mean(released[release.published]),
     }
 
 

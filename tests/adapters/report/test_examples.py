@@ -6,7 +6,7 @@ from tasks.adapters.report.examples import MOST_LISTED, Class, example_classes, 
 
 
 def a_class(name: str, concepts: str, rows: int) -> Class:
-    return (name, concepts, "", ""), rows, "at least 5"
+    return (name, concepts, "", ""), rows, 5
 
 
 def test_the_largest_the_median_and_the_smallest_of_both_kinds() -> None:
@@ -18,7 +18,7 @@ def test_the_largest_the_median_and_the_smallest_of_both_kinds() -> None:
         *("wa", "wb", "wc", "wd", "we"),
     ]
     assert found[2].why == "with concepts, median"
-    assert found[0].concepts == "a.n.01 b.n.01"
+    assert (found[0].concepts, found[0].people) == ("a.n.01 b.n.01", "5")
     assert example_classes([*words, *concepts[::-1]]) == found, "whatever their order"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tasks.adapters.report.report import Facts, _flat, render_report
 from tasks.adapters.report.verdict import lead_of
-from tasks.adapters.report.words import MEANINGS, SECTIONS, SETTINGS
+from tasks.adapters.report.words import MEANINGS, SECTIONS
 from tasks.core.counted import Counted
 from tasks.core.verification.clauses import CLAUSES, Promise
 from tasks.schema import FinalMeasures
@@ -159,7 +159,7 @@ def test_rows_information_and_truth_lead(measures: FinalMeasures) -> None:
     assert first[0][1] == "of the rows are published"
     assert first[2][1].startswith("is true")
     said = first[5][1]
-    assert "the 40 % of rows that have attributes alone (75 % of these are published)" in said
+    assert "only of the 40 % of rows that have attributes (75 % of these are published)" in said
     assert lead_of(measures).replace("\N{NO-BREAK SPACE}", " ") == (
         "Rows published: 1,500 of 3,000 (50 %). Information kept: 24.7 %. True: every row."
     )
@@ -191,8 +191,8 @@ def test_reasons_for_withholding_are_counted(measures: FinalMeasures) -> None:
 def test_every_clause_setting_and_figure_has_words(sample_measures: dict[str, Any]) -> None:
     """Who adds one is asked what it means to a reader."""
     assert {clause.says for clause in CLAUSES} == set(MEANINGS)
-    assert set(Settings().published()) == set(SETTINGS)
-    named = {key: labels for _, key, _, labels in SECTIONS}
+    named = {section.key: section.words for section in SECTIONS}
+    assert set(Settings().published()) == set(named["settings"])
     own = {"verified", "rounded", "certificate", "figures", "basis", "peak_memory_mb"}
     assert set(sample_measures) <= set(named) | own
     for key, labels in named.items():

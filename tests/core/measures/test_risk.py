@@ -183,6 +183,8 @@ def test_attacks_are_averaged_over_what_is_chosen_and_of_nothing_are_none() -> N
     found = attack_successes(table, release, sets)
     assert found["linked_expected"] == found["linked_chance"] == pytest.approx(2 / 5 / 6)
     assert found["inferred_expected"] == found["inferred_chance"]
+    risk = linkage_risk(table, release)
+    assert risk["published_expected"] == pytest.approx(risk["released_expected"] * 7 / 6)
     heavy = attack_successes(table, release, sets, table.users == 0)
     assert heavy["linked_expected"] == pytest.approx(1 / 5)
     nothing = attack_successes(table, release, sets, np.zeros(len(table), dtype=np.bool_))
