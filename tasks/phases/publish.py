@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.adapters import private_folders, provenance, release_files
+from tasks.adapters.descriptors import write_descriptors
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in
 from tasks.adapters.private_folders import Kept
 from tasks.adapters.published import holds
 from tasks.adapters.report.report import render_report
-from tasks.adapters.report.verdict import counted
+from tasks.adapters.report.verdict import counted, promise_of, verdict_of
 from tasks.core.digests import digest
 from tasks.core.measures.public import public_measures as public_measures
 from tasks.core.verification.clauses import promised
@@ -98,6 +99,7 @@ def complete(
     release_files.write_figures(
         draft, (public, render_report(public)), (measures, render_report(measures))
     )
+    write_descriptors(draft.release_path, f"{verdict_of(public)} {promise_of(public)}")
     manifest = Manifest(
         files=files_in(draft.folder),
         place=place,
