@@ -41,7 +41,8 @@ examples:
   python -m flows.run /nfs/logs --runner dask --dask-address tcp://scheduler:8786 --store s3://b/p
 
 in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, manifest.json,
-datapackage.json and croissant.json for programs that load it; rows set aside are listed in the private store, where the last lines say
+datapackage.json and croissant.json for programs that load it; rows set aside are listed in the
+private store, where the last lines say
 
 exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output
 cannot be written; 4 nothing can be released (fewer than k users); 5 verification failed, nothing
