@@ -44,6 +44,7 @@ from prefect.client.schemas.filters import (
     WorkPoolFilterName,
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.events import emit_event
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.runner._flow_run_executor import FlowRunExecutionResult, FlowRunExecutorContext
 from prefect.runner._process_manager import ProcessHandle
@@ -56,7 +57,6 @@ from deployments.config import POOL, ROOT, Config, read_config
 from deployments.deployed import form_of, read_deployments
 from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
-from flows.run_page import tell
 from tasks.editions.inbox import complete_files
 from tasks.errors import InputError, LogveilError
 
@@ -231,7 +231,9 @@ def watch(config: Config) -> None:
                 since, before = told.get(each.name, (0.0, []))
                 again = time.monotonic() - since > AGAIN_SECONDS
                 if complete and (again or set(complete) - set(before)):
-                    tell("file.arrived", each.name, {"files": len(complete)})
+                    what = {"prefect.resource.id": f"logveil.{each.name}"}
+                    what["prefect.resource.name"] = each.name
+                    emit_event("logveil.file.arrived", what, payload={"files": len(complete)})
                     told[each.name] = (time.monotonic(), complete)
         time.sleep(LOOK_SECONDS)
 

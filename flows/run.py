@@ -20,7 +20,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.config_file import print_config
-from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
+from flows.process import leave_at_once, set_prefect_defaults, start_prefect
 from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
@@ -105,11 +105,12 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures
         from tasks.runtime.executor import LocalExecutor
 
         job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
-        return release_into_folder(job, Phases(screen))
+        return release_into_folder(job, Phases(screen, started=screen.started))
     folders, store = [Path(settings.out)], Path(settings.store)
-    screen.say(prepare_prefect(lambda: leave_at_once(folders, store, REMAINS)))
+    await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS))
     from flows.anonymise import anonymise, shown_on, told_to_prefect
 
+    await_server()
     with shown_on(screen), told_to_prefect(settings) as (told, _):
         return anonymise(told)
 
