@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deployments"
@@ -55,10 +56,11 @@ def test_images_and_packages_are_pinned() -> None:
     for name in (image, dict(instructions())["FROM"]):
         assert re.search(r":\d+\.\d+[-.\w]*$", name), name
     lines = (FOLDER / "constraints.txt").read_text().splitlines()
-    pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
-    for told in map(Requirement, requires("logveil") or []):
-        if not told.marker or "extra" not in str(told.marker):
-            assert told.specifier.contains(pins[told.name.lower()]), told
+    told = (line.split("==") for line in lines if not line.startswith("#"))
+    pins = {canonicalize_name(name): version for name, version in told}
+    for needed in map(Requirement, requires("logveil") or []):
+        if not needed.marker or "extra" not in str(needed.marker):
+            assert needed.specifier.contains(pins[canonicalize_name(needed.name)]), needed
 
 
 @pytest.mark.slow
