@@ -125,6 +125,7 @@ def anonymise_inbox(
             outcome = InboxRun(order, executor, lambda: Tasks(page), _as_subflow).run()
     except LogveilError as fault:
         return cast("dict[str, Any]", _failed(fault))
+    page.rejected(outcome.failed)
     rejected = outcome.failed or outcome.skipped
     if rejected and (fail_if_rejected or not outcome.only_rejects):
         return cast("dict[str, Any]", _failed(FilesPutAside(outcome)))
