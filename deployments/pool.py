@@ -208,11 +208,12 @@ def deploy() -> None:
 
 def give_forms(config: Config) -> None:
     """Have the page ask for what a run may ask for, in place of all that a flow can be told."""
+    deployed = read_deployments(config.deployments)
     with get_client(sync_client=True) as client:
-        for each in read_deployments(config.deployments).values():
-            made = client.read_deployment_by_name(f"{each.flow().name}/{each.name}")
-            form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
-            client.update_deployment(made.id, form)
+        for made in client.read_deployments():
+            if each := deployed.get(made.name):
+                form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
+                client.update_deployment(made.id, form)
 
 
 def watch(config: Config) -> None:
