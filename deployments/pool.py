@@ -44,6 +44,7 @@ from prefect.client.schemas.filters import (
     WorkPoolFilterName,
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.events import emit_event
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.runner._flow_run_executor import FlowRunExecutionResult, FlowRunExecutorContext
 from prefect.runner._process_manager import ProcessHandle
@@ -56,7 +57,6 @@ from deployments.config import POOL, ROOT, Config, read_config
 from deployments.deployed import form_of, read_deployments
 from deployments.services import START_SECONDS, processes, supervisor
 from flows.alerts import send_alert
-from flows.run_page import tell
 from tasks.editions.inbox import complete_files
 from tasks.errors import InputError, LogveilError
 
@@ -208,11 +208,12 @@ def deploy() -> None:
 
 def give_forms(config: Config) -> None:
     """Have the page ask for what a run may ask for, in place of all that a flow can be told."""
+    deployed = read_deployments(config.deployments)
     with get_client(sync_client=True) as client:
-        for each in read_deployments(config.deployments).values():
-            made = client.read_deployment_by_name(f"{each.flow().name}/{each.name}")
-            form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
-            client.update_deployment(made.id, form)
+        for made in client.read_deployments():
+            if each := deployed.get(made.name):
+                form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
+                client.update_deployment(made.id, form)
 
 
 def watch(config: Config) -> None:
@@ -231,7 +232,9 @@ def watch(config: Config) -> None:
                 since, before = told.get(each.name, (0.0, []))
                 again = time.monotonic() - since > AGAIN_SECONDS
                 if complete and (again or set(complete) - set(before)):
-                    tell("file.arrived", each.name, {"files": len(complete)})
+                    what = {"prefect.resource.id": f"logveil.{each.name}"}
+                    what["prefect.resource.name"] = each.name
+                    emit_event("logveil.file.arrived", what, payload={"files": len(complete)})
                     told[each.name] = (time.monotonic(), complete)
         time.sleep(LOOK_SECONDS)
 

@@ -25,15 +25,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deployments.config import HOST, HOSTS, ROOT, Config, read_config
 from deployments.deployed import read_deployments
+from tasks.errors import UsageError
 
 CLOSED: Final = ("/docs", "/redoc", "/openapi.json")
 """Prefect's pages about its API: open to all, and run a stranger's script beside the page that
 keeps the credential. With it, /api/docs says the same."""
 LEAST_LOG_LEVEL: Final = logging.INFO
 """Below it uvicorn tells what comes over a websocket, and the credential does."""
-
-
 PASSIVE: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+"""What a report may do in a browser: be read."""
 
 
 class Reports:
@@ -88,8 +88,12 @@ def guarded(app: ASGIApp, config: Config) -> ASGIApp:
 
 
 def published_in(config: Config) -> list[Path]:
-    """The folders in which the deployments publish."""
-    return [ROOT / each.settings.out for each in read_deployments(config.deployments).values()]
+    """The folders in which the deployments publish; none if their file was broken since `up`."""
+    try:
+        deployed = read_deployments(config.deployments).values()
+        return [ROOT / each.settings.out for each in deployed]
+    except UsageError:
+        return []
 
 
 def listen(port: int) -> socket.socket:

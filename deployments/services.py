@@ -211,9 +211,9 @@ def refuse_used_port(port: int) -> None:
 
 def make_folders(deployments: Iterable[Deployed]) -> None:
     """Make the folders that deployed flows read, as private as what comes in."""
-    for parameters in (each.parameters for each in deployments):
-        inbox = [parameters["inbox"]] if "inbox" in parameters else []
-        for name in (*inbox, *(parameters.get("settings") or {}).get("logs", ())):
+    for each in deployments:
+        inbox = [each.parameters["inbox"]] if "inbox" in each.parameters else []
+        for name in (*inbox, *each.settings.logs):
             if "://" not in name and not (ROOT / name).exists():
                 (ROOT / name).mkdir(mode=0o700, parents=True)
 

@@ -37,6 +37,7 @@ NOTHING_NEW: Final = "Nothing new"
 _STATES: Final = {BadLog: "Rejected", VerificationFailed: "Refused", StillChanging: "Left"}
 # Not a parameter of the flow: Prefect would store it with the run.
 _SCREEN: ContextVar[Screen | None] = ContextVar("screen", default=None)
+_STARTED: ContextVar[float | None] = ContextVar("started", default=None)
 # The same: settings and inbox under their own names, which Prefect may not be able to store.
 _GIVEN: ContextVar[tuple[Settings, str] | None] = ContextVar("given", default=None)
 # The same: the work of one file.
@@ -97,7 +98,7 @@ def anonymise(settings: Settings) -> FinalMeasures:
     try:
         with tags(*tag_run(settings)), executor_of(settings) as executor:
             job = Job.of(settings, executor, page.progress)
-            return release_into_folder(job, Tasks(page))
+            return release_into_folder(job, Tasks(page, _STARTED.get()))
     except LogveilError as fault:
         page.refused(fault, settings.out)
         return cast("FinalMeasures", _failed(fault))
@@ -124,6 +125,7 @@ def anonymise_inbox(
             outcome = InboxRun(order, executor, lambda: Tasks(page), _as_subflow).run()
     except LogveilError as fault:
         return cast("dict[str, Any]", _failed(fault))
+    page.rejected(outcome.failed)
     rejected = outcome.failed or outcome.skipped
     if rejected and (fail_if_rejected or not outcome.only_rejects):
         return cast("dict[str, Any]", _failed(FilesPutAside(outcome)))
@@ -175,8 +177,8 @@ def _failed(fault: LogveilError, name: str = "Failed") -> Any:
 class Tasks(Phases):
     """Runs phases as Prefect tasks, and shows what they have made."""
 
-    def __init__(self, page: RunPage) -> None:
-        super().__init__(page, self._run_as_task)
+    def __init__(self, page: RunPage, started: float | None = None) -> None:
+        super().__init__(page, self._run_as_task, started)
         self._page = page
         self._handles: dict[str, str] = {}
 
@@ -193,23 +195,15 @@ class Tasks(Phases):
         self._page.waits(measures, publication.folder)
 
 
-def stop_embedded_servers() -> None:
-    """Stop what Prefect started in this process; it does so itself only on a quiet exit."""
-    # The server's code takes seconds to import, and a run against another server needs none.
-    from prefect.server.api.server import SubprocessASGIServer
-
-    for server in list(SubprocessASGIServer._instances.values()):
-        server.stop()
-
-
 @contextmanager
 def shown_on(screen: Screen) -> Iterator[None]:
     """Let flows of this process show their progress."""
-    token = _SCREEN.set(screen)
+    token, began = _SCREEN.set(screen), _STARTED.set(screen.started)
     try:
         yield
     finally:
         _SCREEN.reset(token)
+        _STARTED.reset(began)
 
 
 @contextmanager

@@ -111,7 +111,8 @@ class Outcome:
     def only_rejects(self) -> bool:
         """Whether all that went wrong is that some files, among others, cannot be used."""
         good = self.released or self.waiting or self.known
-        return bool(good) and not self.skipped and self.exit_code == InputError.exit_code
+        rejected = (UsageError.exit_code, InputError.exit_code)
+        return bool(good) and not self.skipped and self.exit_code in rejected
 
     @property
     def seen(self) -> bool:

@@ -16,7 +16,7 @@ from flows.cli import (
     run_command,
     settings_from,
 )
-from flows.process import heed_interrupts, leave_at_once, prepare_prefect
+from flows.process import heed_interrupts, leave_at_once, start_prefect
 from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
@@ -83,9 +83,10 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparison, part: comparison.make(part))
-    screen.say(prepare_prefect(lambda: leave_at_once([], Path(settings.store), REMAINS)))
+    await_server = start_prefect(screen, lambda: leave_at_once([], Path(settings.store), REMAINS))
     from flows.comparison import compare_on
 
+    await_server()
     return compare_on(screen, settings)
 
 

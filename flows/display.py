@@ -36,6 +36,7 @@ from tasks.errors import printable
 from tasks.schema import FinalMeasures
 
 EXPLAINED = {
+    "prefect": "wait for Prefect's server",
     "read": "read the log",
     "analyse": "find attributes and identifiers",
     "compare": "compare concepts and records",
@@ -82,6 +83,7 @@ class Screen:
     """Progress and messages on one console; silent if `quiet`."""
 
     def __init__(self, *, quiet: bool, stderr: bool) -> None:
+        self.started = time.perf_counter()
         # No markup: what a folder is called may look like it.
         self.console = Console(
             stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False

@@ -20,7 +20,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.config_file import OF_THE_INBOX, print_config
-from flows.process import leave_at_once, prepare_prefect
+from flows.process import leave_at_once, start_prefect
 from tasks.errors import UsageError
 from tasks.runtime.files import try_folder
 
@@ -133,10 +133,11 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
         return InboxRun(order, executor, lambda: Phases(screen)).run()
     store = Path(order.settings.store)
     folders = order.out.glob("edition-*")
-    screen.say(prepare_prefect(lambda: leave_at_once(sorted(folders), store, REMAINS)))
+    await_server = start_prefect(screen, lambda: leave_at_once(sorted(folders), store, REMAINS))
     from flows.anonymise import anonymise_inbox, shown_on, told_to_prefect
     from flows.batches import FilesPutAside, Outcome
 
+    await_server()
     try:
         named = told_to_prefect(order.settings, str(order.inbox))
         with shown_on(screen), named as (settings, inbox):

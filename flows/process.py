@@ -6,24 +6,36 @@ process leaves at once.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import multiprocessing
 import os
+import re
+import secrets
 import signal
+import socket
 import stat
+import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from tasks.errors import InputError
+
+if TYPE_CHECKING:
+    from flows.display import Screen
 
 INTERRUPTED: Final = 130
 REPORTS: Final = "LOGVEIL_REPORTS_URL"
 """Where the services let a browser read the reports of their releases."""
 PREFECT_DEFAULTS: Final = {
-    # The embedded server needs up to half a minute on a fresh home; Prefect gives it 20 s.
+    # Where Prefect starts it itself: half a minute on a fresh home, and Prefect gives it 20 s.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     # No telemetry: a tool for private logs talks to nobody.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -36,6 +48,14 @@ PREFECT_DEFAULTS: Final = {
 }
 
 
+LOOPBACK: Final = "127.0.0.1"
+SERVER_END_SECONDS: Final = 5
+SERVER_SETTINGS: Final = {
+    # As Prefect does it: no page, and no services that only a server for many runs needs.
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT__SERVER_EPHEMERAL": "1",
+    "PREFECT__SERVER_FINAL": "1",
+}
 IN_ASCII: Final = {"→": "->", "…": "...", "−": "-", "–": "-", "×": "x", "≥": ">=", "≤": "<="}
 """What is said in place of characters of ours that a terminal does not have."""
 
@@ -94,12 +114,11 @@ def interrupted(remains: str) -> int:
 
 def leave_at_once(folders: Sequence[Path], store: Path, remains: str) -> NoReturn:
     """End this process and all it has started; what it wrote aside in the folders is removed."""
-    from flows.anonymise import stop_embedded_servers
     from tasks.adapters.release_files import discard_own_draft
 
     for folder in folders:
         discard_own_draft(folder, store)
-    stop_embedded_servers()
+    stop_server()
     for worker in multiprocessing.active_children():
         worker.kill()
     os._exit(interrupted(remains))
@@ -140,4 +159,78 @@ def prepare_prefect(on_interrupt: Callable[[], NoReturn]) -> str:
         return "Prefect: using the server of PREFECT_API_URL"
     keep_database_private()
     signal.signal(signal.SIGINT, lambda number, frame: on_interrupt())
-    return "Prefect: starting its embedded server (some 20 s; --bare goes without)"
+    return "Prefect: starting its embedded server (--bare goes without)"
+
+
+def start_prefect(screen: Screen, on_interrupt: Callable[[], NoReturn]) -> Callable[[], None]:
+    """Prepare Prefect and have its server start; returns what waits until it answers.
+
+    Prefect would start the same server itself, but only when a flow is called, and after importing
+    the server's code into this process as well. Here it starts beside this process's own imports.
+    """
+    screen.say(prepare_prefect(on_interrupt))
+    if os.environ.get("PREFECT_API_URL") or _names_a_server():
+        return lambda: None
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    # For this process alone: other users of the machine are not answered.
+    credential = f"logveil:{secrets.token_urlsafe(32)}"
+    os.environ["PREFECT_API_URL"] = f"http://{LOOPBACK}:{port}/api"
+    os.environ["PREFECT_API_AUTH_STRING"] = credential
+    told = {**os.environ, **SERVER_SETTINGS, "PREFECT_SERVER_API_AUTH_STRING": credential}
+    _Server.process = subprocess.Popen(
+        # It ends with this process, however that ends.
+        ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "uvicorn", "--factory"]
+        + ["prefect.server.api.server:create_app", "--host", LOOPBACK, "--port", str(port)]
+        + ["--log-level", "critical", "--lifespan", "on"],
+        env=told,
+    )
+    # Registered before Prefect's own, so it comes after them: they still have something to send.
+    atexit.register(stop_server)
+    return lambda: _await_server(screen, f"http://{LOOPBACK}:{port}/api/health")
+
+
+class _Server:
+    """The server that this process has started."""
+
+    process: subprocess.Popen[bytes] | None = None
+
+
+def _names_a_server() -> bool:
+    """Whether somebody has told Prefect of a server otherwise than by the environment."""
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    for path in (home / "profiles.toml", *map(Path, ("prefect.toml", "pyproject.toml", ".env"))):
+        with suppress(OSError, ValueError):
+            if re.search(
+                r"(?im)prefect_api_url|^\[(tool\.prefect\.)?api\]", path.read_text("utf-8")
+            ):
+                return True
+    return False
+
+
+def _await_server(screen: Screen, address: str) -> None:
+    server = _Server.process
+    with screen.phase("prefect"):
+        while server is not None:
+            with suppress(OSError), urllib.request.urlopen(address, timeout=5):
+                return
+            if server.poll() is not None:
+                break
+            time.sleep(0.1)
+    raise InputError(
+        "Prefect's embedded server does not start: docs/operations.md, Troubleshooting, says more; "
+        "--bare goes without"
+    )
+
+
+def stop_server() -> None:
+    """Stop the server that this process has started."""
+    server, _Server.process = _Server.process, None
+    if server is None:
+        return
+    server.terminate()
+    try:
+        server.wait(timeout=SERVER_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()

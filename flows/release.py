@@ -47,10 +47,13 @@ AsTask = Callable[[Result[Any], str, Sequence[Result[Any]]], None]
 class Phases:
     """Runs phases, shows and times them: as they are, or each as a task of something."""
 
-    def __init__(self, display: Shown, as_task: AsTask | None = None) -> None:
+    def __init__(
+        self, display: Shown, as_task: AsTask | None = None, started: float | None = None
+    ) -> None:
+        """Take `started` as the moment from which the user has been waiting."""
         self.display = display
         self._as_task = as_task
-        self._started = time.perf_counter()
+        self._started = time.perf_counter() if started is None else started
         self._seconds: dict[str, float] = {}
         self._known: dict[str, bool] = {}
 

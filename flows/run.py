@@ -20,7 +20,7 @@ from flows.cli import (
     settings_from,
 )
 from flows.config_file import print_config
-from flows.process import leave_at_once, prepare_prefect, set_prefect_defaults
+from flows.process import leave_at_once, set_prefect_defaults, start_prefect
 from tasks.runtime.files import try_folder
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ examples:
   python -m flows.run /nfs/logs --runner dask --dask-address tcp://scheduler:8786 --store s3://b/p
 
 in --out: release.tsv (query, concepts, time, cluster), report.html (the certificate), README.md
-(the data card), measures.json, manifest.json; rows set aside are listed in the private store, where
-the last lines say
+(the data card), measures.json, manifest.json, datapackage.json and croissant.json for programs that
+load it; rows set aside are listed in the private store, where the last lines say
 
 exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output
 cannot be written; 4 nothing can be released (fewer than k users); 5 verification failed, nothing
@@ -105,11 +105,12 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures
         from tasks.runtime.executor import LocalExecutor
 
         job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
-        return release_into_folder(job, Phases(screen))
+        return release_into_folder(job, Phases(screen, started=screen.started))
     folders, store = [Path(settings.out)], Path(settings.store)
-    screen.say(prepare_prefect(lambda: leave_at_once(folders, store, REMAINS)))
+    await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS))
     from flows.anonymise import anonymise, shown_on, told_to_prefect
 
+    await_server()
     with shown_on(screen), told_to_prefect(settings) as (told, _):
         return anonymise(told)
 

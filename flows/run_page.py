@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -32,7 +32,7 @@ from tasks.adapters.manifest import release_file_in
 from tasks.adapters.report.figures import standalone_pictures
 from tasks.adapters.report.verdict import amounts_of, lead_of, promise_of, verdict_of
 from tasks.adapters.verifier import read_release
-from tasks.errors import BadLog, InputError, LogveilError, printable
+from tasks.errors import LogveilError, NothingToRelease, VerificationFailed, printable
 from tasks.phases.publish import public_measures
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
@@ -94,10 +94,14 @@ class RunPage:
             tell("rows.waiting", folder, {"waiting": waiting})
 
     def refused(self, fault: LogveilError, name: object) -> None:
-        """Tell that a file cannot be used, or that nothing of it can be released."""
-        rejected = isinstance(fault, BadLog | InputError)
-        told = {"exit_code": fault.exit_code, "reason": str(fault)}
-        tell("file.rejected" if rejected else "release.refused", name, told)
+        """Tell that a release does not hold what it promises, or that there can be none."""
+        if isinstance(fault, VerificationFailed | NothingToRelease):
+            tell("release.refused", name, {"exit_code": fault.exit_code, "reason": str(fault)})
+
+    def rejected(self, files: Mapping[str, str]) -> None:
+        """Tell which files cannot be used, and why."""
+        for name, reason in files.items():
+            tell("file.rejected", name, {"files": 1, "reason": reason})
 
 
 def tell(event: str, name: object, counts: dict[str, Any]) -> None:

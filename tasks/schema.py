@@ -6,7 +6,15 @@ docs/measures.md explains each key.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
+
+COLUMNS: Final = {
+    "query": "What people asked: words that k of them typed, and names of concepts above others.",
+    "concepts": "Synsets of WordNet 3.0 that are true of all of them, by name, parted by ;",
+    "time": "When: the month (2006-03), day or hour in which all of them asked, or empty.",
+    "cluster": "The same number for all rows with the same concepts, or empty.",
+}
+"""The columns of a release, and what they hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     ),
     "date_order": get_args(DateOrder),
     "language": get_args(Language),
-    "release_format": ("tsv", "parquet"),
+    "release_format": ("tsv", "csv", "parquet"),
     "runner": get_args(Runner),
     "counts": get_args(Counting),
 }

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from flows.verify import main as verify
 from tasks.adapters.published import provenance_of
-from tasks.adapters.release_files import ASIDE
+from tasks.adapters.release_files import ASIDE, OTHER_FILES
 from tasks.adapters.wordnet import load_wordnet
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
@@ -161,13 +161,7 @@ def assert_whole(site: Site, expected: dict[str, bytes]) -> None:
     """Whatever is in place is as it should be, and has its proof."""
     for folder in site.out.glob("edition-*/release-*"):
         held = {path.name for path in folder.iterdir()}
-        assert held == {
-            "release.tsv",
-            "measures.json",
-            "report.html",
-            "README.md",
-            "manifest.json",
-        }, folder
+        assert held == {"release.tsv", *OTHER_FILES}, folder
         provenance_of(site.store, folder / "release.tsv")
     seen = site.seen()
     assert {name: expected.get(name) for name in seen} == seen

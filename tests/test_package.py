@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tasks.adapters.release_files import OTHER_FILES
 from tasks.settings import SAMPLE_LOG
 from tasks.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("deployments", "flows", "tasks")
 SOURCES = (*PACKAGES, "pyproject.toml", "README.md", "LICENSE")
-RELEASE = {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
+RELEASE = {"release.tsv", *OTHER_FILES}
 pytestmark = pytest.mark.slow
 
 

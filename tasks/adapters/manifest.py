@@ -20,7 +20,7 @@ from tasks.errors import InputError
 from tasks.runtime.files import LOCK_NAME
 
 MANIFEST: Final = "manifest.json"
-RELEASE_NAMES: Final = ("release.tsv", "release.parquet")
+RELEASE_NAMES: Final = ("release.tsv", "release.csv", "release.parquet")
 MISSING: Final = "missing"
 CHANGED: Final = "changed: it is not the file that was released"
 ADDED: Final = "added: it was not released, take it away"

@@ -7,6 +7,7 @@ What must never be published goes to a private folder in the store instead.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.adapters.descriptors import DESCRIPTORS
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, shown
 from tasks.adapters.private_folders import discard_own_private, keep_unpublished, open_private
 from tasks.adapters.rejects import REJECTS
@@ -42,14 +44,13 @@ from tasks.runtime.files import (
     sync_folder,
     write_private,
 )
-from tasks.schema import FinalMeasures
+from tasks.schema import COLUMNS, FinalMeasures
 
-COLUMNS = ("query", "concepts", "time", "cluster")
 ASIDE = ".logveil-"
 TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
 MEASURES, REPORT, CARD, COUNTS = "measures.json", "report.html", "README.md", "counts.tsv"
 COUNT_COLUMNS = ("kind", "term", "people")
-OTHER_FILES = (MANIFEST, MEASURES, REPORT, CARD)
+OTHER_FILES = (MANIFEST, MEASURES, REPORT, *DESCRIPTORS, CARD)
 """In the order in which they are put in place: a README without a manifest is somebody else's."""
 OWN_NAMES = frozenset((*OTHER_FILES, COUNTS, *RELEASE_NAMES, REJECTS))
 """All that a release folder may hold; version 0.1 put rejects there as well."""
@@ -140,10 +141,8 @@ def write_rows(
     # Rows of one class are alike; within it the canonical order of the records is kept.
     records = records[np.argsort(rank[release.class_of[records]], kind="stable")]
     rows = [texts[index] for index in release.class_of[records].tolist()]
-    if draft.release_name.endswith(".parquet"):
-        _write_parquet(draft.release_path, rows)
-    else:
-        _write_tsv(draft.release_path, COLUMNS, rows)
+    writers = {".parquet": _write_parquet, ".csv": _write_csv, ".tsv": _write_tsv}
+    writers[draft.release_path.suffix](draft.release_path, rows)
     return WrittenRows(records)
 
 
@@ -182,16 +181,27 @@ def _render_times(times: Longs, precisions: Ints) -> list[str]:
     return [str(text) for text in rendered]
 
 
-def _write_tsv(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+Rows = Sequence[tuple[str, str, str, str]]
+
+
+def _write_tsv(path: Path, rows: Rows) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write("\t".join(header) + "\n")
-        stream.writelines("\t".join(row) + "\n" for row in rows)
+        stream.writelines("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
 
-def _write_parquet(path: Path, rows: list[tuple[str, str, str, str]]) -> None:
+def _write_csv(path: Path, rows: Rows) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([tuple(COLUMNS), *rows])
+
+
+def _write_parquet(path: Path, rows: Rows) -> None:
     columns = zip(*rows, strict=True) if rows else [[] for _ in COLUMNS]
     arrays = [pa.array(list(column), type=pa.string()) for column in columns]
-    pq.write_table(pa.table(arrays, names=list(COLUMNS)), path)
+    fields = [
+        pa.field(name, pa.string(), metadata={"description": said})
+        for name, said in COLUMNS.items()
+    ]
+    pq.write_table(pa.table(arrays, schema=pa.schema(fields)), path)
 
 
 def render_counts(counts: Iterable[tuple[str, str, int]]) -> bytes:

@@ -5,6 +5,8 @@ A file that cannot be read is a broken promise, not a crash: the release must no
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 from tasks.core.verification.clauses import Promise, faults
 from tasks.core.verification.evidence import Behind, Knowledge, ReadBack
 from tasks.core.verification.union import union_faults
+from tasks.schema import COLUMNS
 
 READABLE: Final = "the release file can be read"
 TEXT_ONLY: Final = "a Parquet release holds text and nothing beside it"
@@ -78,7 +81,7 @@ def verify_union(
 
 def read_release(release_file: Path) -> ReleaseContent:
     """The columns and rows of a release; none, and a fault, if it cannot be read."""
-    parse = _parse_parquet if release_file.suffix == ".parquet" else _parse_tsv
+    parse = {".parquet": _parse_parquet, ".csv": _parse_csv}.get(release_file.suffix, _parse_tsv)
     try:
         content = release_file.read_bytes()
     except OSError as fault:
@@ -87,7 +90,7 @@ def read_release(release_file: Path) -> ReleaseContent:
         )
     try:
         return parse(content)
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, pa.ArrowException, csv.Error):
         # What the parser stumbled over may be somebody's words: its message is not passed on.
         return ReleaseContent(
             (), [], [f"{READABLE}: broken, it is not what its name says, or damaged"]
@@ -104,6 +107,17 @@ def _parse_tsv(content: bytes) -> ReleaseContent:
     return ReleaseContent(header, rows, [])
 
 
+def _parse_csv(content: bytes) -> ReleaseContent:
+    """Written again it must be the same: quotes that need not be there could mark single rows."""
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
+    again = io.StringIO(newline="")
+    csv.writer(again, lineterminator="\n").writerows(rows)
+    if again.getvalue().encode() != content or not rows:
+        return ReleaseContent((), [], [f"{READABLE}: broken, it is not plain CSV"])
+    header, *others = map(tuple, rows)
+    return ReleaseContent(header, others, [])
+
+
 def _parse_parquet(content: bytes) -> ReleaseContent:
     table = pq.read_table(pa.BufferReader(content))
     columns = [[str(cell) for cell in column.to_pylist()] for column in table.columns]
@@ -112,11 +126,20 @@ def _parse_parquet(content: bytes) -> ReleaseContent:
 
 
 def _beside_text(table: pa.Table) -> list[str]:
-    """A missing cell beside an empty one, or a note in the schema, could mark single rows."""
+    """A missing cell beside an empty one, or a note in the schema, could mark single rows.
+
+    What a column holds may be said there, in the words that are the same everywhere.
+    """
     odd = [
-        entry.type != pa.string() or entry.metadata is not None or column.null_count > 0
+        entry.type != pa.string() or not _is_described(entry) or column.null_count > 0
         for entry, column in zip(table.schema, table.columns, strict=True)
     ]
     found = [f"{TEXT_ONLY}: broken by {sum(odd)} columns"] if any(odd) else []
     notes = [f"{TEXT_ONLY}: broken by notes in the file"] if table.schema.metadata else []
     return found + notes
+
+
+def _is_described(entry: pa.Field) -> bool:
+    """Whether a column says of itself what is known anyway, or nothing."""
+    known = {b"description": COLUMNS.get(entry.name, "").encode()}
+    return entry.metadata is None or entry.metadata == known

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from tasks.adapters import private_folders, provenance, release_files
+from tasks.adapters.descriptors import write_descriptors
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in, shown
 from tasks.adapters.private_folders import Kept
 from tasks.adapters.published import holds
 from tasks.adapters.release_files import CARD, MEASURES, REPORT, render_classes
 from tasks.adapters.report.examples import Class, example_classes, listed_classes
 from tasks.adapters.report.report import Facts, render_card, render_report
-from tasks.adapters.report.verdict import counted
+from tasks.adapters.report.verdict import counted, promise_of, verdict_of
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.arrays import people_per_label
 from tasks.core.digests import digest
@@ -116,6 +117,7 @@ def complete(
         (draft.folder / release_files.COUNTS).write_bytes(content)
         promises = [*promises, PRIVATE]
     release_files.write_measures(draft, public, measures)
+    write_descriptors(draft.release_path, f"{verdict_of(public)} {promise_of(public)}")
     earlier, (classes, homogeneous) = _earlier(store, home, place), _classes(made)
     exact = example_classes(classes)
     seen = Facts(

@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.adapters.descriptors import write_descriptors
 from tasks.adapters.release_files import (
+    OTHER_FILES,
     Draft,
     open_draft,
     publish,
@@ -114,6 +116,7 @@ def finished(draft: Draft, mark: str) -> None:
         (draft.folder / name).write_text(mark)
     figures = cast("FinalMeasures", {"mark": mark})
     write_measures(draft, figures, figures)
+    write_descriptors(draft.release_path, mark)
 
 
 def test_nothing_is_visible_before_publication(tmp_path: Path, vault: Path) -> None:
@@ -121,7 +124,7 @@ def test_nothing_is_visible_before_publication(tmp_path: Path, vault: Path) -> N
     finished(draft, "new")
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
     publish(draft)
-    names = {"manifest.json", "measures.json", "release.tsv", "report.html", "README.md"}
+    names = {"release.tsv", *OTHER_FILES}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 

@@ -18,6 +18,7 @@ from flows.inbox import main
 from flows.verify import main as verify
 from tasks.adapters.private_folders import private_folder_of
 from tasks.adapters.published import provenance_of
+from tasks.adapters.release_files import OTHER_FILES
 from tasks.editions.ledger import open_ledger
 from tasks.editions.state import current_state
 from tests.helpers.figures import internal_measures
@@ -87,7 +88,7 @@ def test_each_file_becomes_one_release(site: Site, capsys: pytest.CaptureFixture
     assert names == [f"edition-0001/release-000{n}" for n in (1, 2, 3)]
     for path in site.releases():
         held = {entry.name for entry in path.parent.iterdir()}
-        assert held == {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
+        assert held == {"release.tsv", *OTHER_FILES}
         measures = internal_measures(site.store, path.parent)
         assert measures["verified"] is True
         cohesion = measures["figures"]["cohesion"]

@@ -19,12 +19,13 @@ import pytest
 from flows.process import heed_interrupts
 from flows.run import main
 from tasks.adapters.private_folders import private_folder_of
+from tasks.adapters.release_files import OTHER_FILES
 from tasks.phases import compare as compare_phase
 from tasks.settings import SAMPLE_LOG
 from tests.helpers.figures import internal_measures
 
 ROOT = Path(__file__).parent.parent.parent
-FILES = {"release.tsv", "measures.json", "report.html", "README.md", "manifest.json"}
+FILES = {"release.tsv", *OTHER_FILES}
 HEADER = "AnonID\tQuery\tQueryTime\n"
 MOMENT = "2006-03-01 10:00:00"
 

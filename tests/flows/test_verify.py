@@ -192,7 +192,7 @@ def test_what_cannot_be_read_exits_3_and_says_why(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "is no folder" in printed.err
-    assert "holds no release.tsv or release.parquet" in printed.err
+    assert "holds no release.tsv or release.csv or release.parquet" in printed.err
     assert "made with another --store?" in printed.err
     assert not (tmp_path / "other_store").exists()
 
