@@ -39,7 +39,8 @@ examples:
   zcat access.*.gz | python -m flows.run - --person auth    an access log on standard input
   python -m flows.run /nfs/logs --runner dask --dask-address tcp://scheduler:8786 --store s3://b/p
 
-in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, manifest.json;
+in --out: release.tsv (query, concepts, time, cluster), measures.json, report.html, manifest.json,
+with --counts dp counts.tsv (kind, term, people);
 rows set aside are listed in the private store, where the last lines say
 
 exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output

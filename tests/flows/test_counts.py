@@ -64,6 +64,9 @@ def test_counts_are_told_once_and_never_paid_twice(
     manifest = json.loads((out / "manifest.json").read_text())
     assert "counts.tsv" in manifest["files"]
     assert any("differentially private" in promise for promise in manifest["promises"])
+    report = " ".join((out / "report.html").read_text().split())
+    assert f"{len(counts):,} words and concepts, ε = 9, δ = 0.0001" in report
+    assert "release.tsv, measures and report are not" in report
     before = (out / "counts.tsv").read_bytes()
     # Another release of the same log tells the same counts; of another price they are refused.
     assert released(own, log, other, *COUNTED, "--epsilon", "9", "--time", "day") == 0

@@ -59,6 +59,7 @@ def render_report(measures: FinalMeasures) -> str:
         before_and_after=_before_and_after(measures),
         figures=figures(measures),
         rejects=_rejects(measures),
+        counts=measures.get("counts"),
         sections=_sections(measures),
     )
 

@@ -25,7 +25,7 @@ from tasks.core.arrays import (
     take_ragged,
 )
 from tasks.core.detection.identifiers import KINDS
-from tasks.core.records import Flags, Floats, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.evaluation.method import (
     Material,
     Method,
@@ -112,28 +112,38 @@ def _privately(mechanism: Mechanism, material: Material, k: int) -> Outcome:
     return whole_queries(material, best.forms, best.counts)
 
 
-def _contributed(material: Material, most: int, random: np.random.Generator | None) -> Longs:
-    """Forms as people contribute them: so many of each person, each once, at random.
+class Contributed(NamedTuple):
+    """Who contributes which forms."""
+
+    users: Ints
+    forms: Ints
+
+
+def contributed(material: Material, most: int, random: np.random.Generator | None) -> Contributed:
+    """So many forms of each person, each once, at random.
 
     Without a generator: the first so many queries of each person, repeated ones as well.
     """
     table = material.table
     if random is None:
-        forms, users = table.form_of.astype(np.int64), table.users
-        order = np.lexsort((table.log_rows, table.times, users))
+        chosen = np.lexsort((table.log_rows, table.times, table.users))
     else:
         first, _ = group_by(table.users, table.form_of)
-        forms, users = table.form_of[first].astype(np.int64), table.users[first]
-        order = np.lexsort((random.random(len(first)), users))
-    starts = np.searchsorted(users[order], users[order])
-    return forms[order[np.arange(len(order)) - starts < most]]
+        chosen = first[np.lexsort((random.random(len(first)), table.users[first]))]
+    users = table.users[chosen]
+    kept = np.arange(len(users)) - np.searchsorted(users, users) < most
+    return Contributed(users[kept], table.form_of[chosen[kept]])
+
+
+def _counts(material: Material, given: Contributed, weights: Floats | None = None) -> Floats:
+    """How often each form was contributed."""
+    forms = len(material.table.forms)
+    return np.bincount(given.forms, weights, minlength=forms).astype(np.float64)
 
 
 def zealous(material: Material, most: int, random: np.random.Generator) -> Selected:
     """Two thresholds: on exact counts, then on noisy ones ((ε, δ)-probabilistic privacy)."""
-    counts = np.bincount(
-        _contributed(material, most, random), minlength=len(material.table.forms)
-    ).astype(np.float64)
+    counts = _counts(material, contributed(material, most, random))
     scale = 2 * most / EPSILON
     # The first threshold by which the second one becomes least.
     first = int(np.ceil(scale))
@@ -148,9 +158,7 @@ def zealous(material: Material, most: int, random: np.random.Generator) -> Selec
 
 def korolova(material: Material, most: int, random: np.random.Generator) -> Selected:
     """First queries of each person, a noisy threshold, and counts with noise of their own."""
-    counts = np.bincount(
-        _contributed(material, most, None), minlength=len(material.table.forms)
-    ).astype(np.float64)
+    counts = _counts(material, contributed(material, most, None))
     # Half of ε for which queries are told, half for how often.
     half = EPSILON / 2
     threshold = most * (1 - np.log(2 * DELTA / most) / half)
@@ -160,14 +168,9 @@ def korolova(material: Material, most: int, random: np.random.Generator) -> Sele
 
 def weighted_gaussian(material: Material, most: int, random: np.random.Generator) -> Selected:
     """Each person has one unit of length for all queries; Gaussian noise, one threshold."""
-    table = material.table
-    first, _ = group_by(table.users, table.form_of)
-    users, forms = table.users[first], table.form_of[first]
-    order = np.lexsort((random.random(len(first)), users))
-    starts = np.searchsorted(users[order], users[order])
-    kept = order[np.arange(len(order)) - starts < most]
-    own = np.bincount(users[kept], minlength=int(users.max(initial=0)) + 1)
-    weights = np.bincount(forms[kept], 1 / np.sqrt(own[users[kept]]), minlength=len(table.forms))
+    given = contributed(material, most, random)
+    held = np.bincount(given.users)[given.users]
+    weights = _counts(material, given, 1 / np.sqrt(held))
     sigma = gaussian_sigma(EPSILON, DELTA / 2)
     sizes = np.arange(1, most + 1)
     threshold = (1 / np.sqrt(sizes) + sigma * norm.ppf((1 - DELTA / 2) ** (1 / sizes))).max()
