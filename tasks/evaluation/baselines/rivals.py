@@ -43,7 +43,7 @@ MANY_PEOPLE: Final = 30
 
 
 class Selected(NamedTuple):
-    """The forms that a private method publishes, and their noisy counts, of all forms."""
+    """Which of all forms a private method publishes, and their noisy counts."""
 
     forms: Flags
     counts: Floats
@@ -112,42 +112,32 @@ def _privately(mechanism: Mechanism, material: Material, k: int) -> Outcome:
     return whole_queries(material, best.forms, best.counts)
 
 
-class Contributed(NamedTuple):
-    """Who contributes which forms."""
+def drawn(users: Ints, items: Ints, most: int, random: np.random.Generator) -> Longs:
+    """Places of the items that count: so many of each person, each item once, at random."""
+    first, _ = group_by(users, items)
+    ordered = first[np.lexsort((random.random(len(first)), users[first]))]
+    return ordered[_rank(users[ordered]) < most]
 
-    users: Ints
-    forms: Ints
+
+def _rank(users: Ints) -> Longs:
+    """How many of the same person come before, given person by person."""
+    return np.arange(len(users)) - np.searchsorted(users, users)
 
 
-def contributed(material: Material, most: int, random: np.random.Generator | None) -> Contributed:
-    """So many forms of each person, each once, at random.
-
-    Without a generator: the first so many queries of each person, repeated ones as well.
-    """
+def _counts(material: Material, places: Longs) -> Floats:
+    """How often each form stands at these places."""
     table = material.table
-    if random is None:
-        chosen = np.lexsort((table.log_rows, table.times, table.users))
-    else:
-        first, _ = group_by(table.users, table.form_of)
-        chosen = first[np.lexsort((random.random(len(first)), table.users[first]))]
-    users = table.users[chosen]
-    kept = np.arange(len(users)) - np.searchsorted(users, users) < most
-    return Contributed(users[kept], table.form_of[chosen[kept]])
-
-
-def _counts(material: Material, given: Contributed, weights: Floats | None = None) -> Floats:
-    """How often each form was contributed."""
-    forms = len(material.table.forms)
-    return np.bincount(given.forms, weights, minlength=forms).astype(np.float64)
+    return np.bincount(table.form_of[places], minlength=len(table.forms)).astype(np.float64)
 
 
 def zealous(material: Material, most: int, random: np.random.Generator) -> Selected:
     """Two thresholds: on exact counts, then on noisy ones ((ε, δ)-probabilistic privacy)."""
-    counts = _counts(material, contributed(material, most, random))
+    table = material.table
+    counts = _counts(material, drawn(table.users, table.form_of, most, random))
     scale = 2 * most / EPSILON
     # The first threshold by which the second one becomes least.
     first = int(np.ceil(scale))
-    people = len(distinct(material.table.users.astype(np.int64)))
+    people = len(distinct(table.users.astype(np.int64)))
     gap = max(
         -scale * np.log(2 - 2 * np.exp(-1 / scale)),
         -scale * np.log(2 * DELTA / (people * most / first)),
@@ -158,7 +148,9 @@ def zealous(material: Material, most: int, random: np.random.Generator) -> Selec
 
 def korolova(material: Material, most: int, random: np.random.Generator) -> Selected:
     """First queries of each person, a noisy threshold, and counts with noise of their own."""
-    counts = _counts(material, contributed(material, most, None))
+    table = material.table
+    ordered = np.lexsort((table.log_rows, table.times, table.users))
+    counts = _counts(material, ordered[_rank(table.users[ordered]) < most])
     # Half of ε for which queries are told, half for how often.
     half = EPSILON / 2
     threshold = most * (1 - np.log(2 * DELTA / most) / half)
@@ -167,14 +159,26 @@ def korolova(material: Material, most: int, random: np.random.Generator) -> Sele
 
 
 def weighted_gaussian(material: Material, most: int, random: np.random.Generator) -> Selected:
-    """Each person has one unit of length for all queries; Gaussian noise, one threshold."""
-    given = contributed(material, most, random)
-    held = np.bincount(given.users)[given.users]
-    weights = _counts(material, given, 1 / np.sqrt(held))
-    sigma = gaussian_sigma(EPSILON, DELTA / 2)
-    sizes = np.arange(1, most + 1)
-    threshold = (1 / np.sqrt(sizes) + sigma * norm.ppf((1 - DELTA / 2) ** (1 / sizes))).max()
-    noisy = weights + random.normal(0, sigma, len(weights))
+    table, price = material.table, (EPSILON, DELTA)
+    return set_union(table.users, table.form_of, len(table.forms), most, random, price)
+
+
+def set_union(
+    users: Ints,
+    items: Ints,
+    count: int,
+    most: int,
+    random: np.random.Generator,
+    price: tuple[float, float],
+) -> Selected:
+    """Each person has one unit of length for all items; Gaussian noise, one threshold."""
+    places = drawn(users, items, most, random)
+    held = np.bincount(users[places])[users[places]]
+    weights = np.bincount(items[places], 1 / np.sqrt(held), minlength=count)
+    epsilon, delta = price
+    sigma, sizes = gaussian_sigma(epsilon, delta / 2), np.arange(1, most + 1)
+    threshold = (1 / np.sqrt(sizes) + sigma * norm.ppf((1 - delta / 2) ** (1 / sizes))).max()
+    noisy = weights + random.normal(0, sigma, count)
     return Selected((weights > 0) & (noisy > threshold), noisy)
 
 
