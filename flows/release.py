@@ -113,7 +113,7 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         proven = phases.run(verify(job, draft), label)
         counts = None
         if publication.book and (not job.in_edition or release.value.published.any()):
-            counts = phases.run(count(job, table, publication.book), label)
+            counts = phases.run(count(job, log, table, publication.book), label)
             if counts.value.content is None:
                 phases.display.say(f"no counts.tsv: {OVERSPENT}")
         made = MadeRelease(

@@ -1,15 +1,15 @@
 """A phase for those who ask for it, count: people per word and concept, differentially private.
 
-In: the `RecordTable`. Out: `Counts`, the content of `counts.tsv`. The rows of a release are not
-differentially private; these counts are, and they stand for k people or more each. Noise is drawn
-once: what was told is kept in the book beside its price, so that a run that is repeated, or was
-killed, tells the same again, and nothing is spent twice.
+In: the log and its `RecordTable`. Out: `Counts`, the content of `counts.tsv`. The rows of a release
+are not differentially private; these counts are, and they stand for k people or more each. Noise is
+drawn once: what was told is kept in the book beside its price, so that a run that is repeated, or
+was killed, tells the same again, and nothing is spent twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from tasks.adapters.private_counts import Price, private_counts, require_library
 from tasks.adapters.release_files import render_counts
 from tasks.adapters.resources import wordnet
 from tasks.core.measures.term_counts import term_counts
-from tasks.core.records import RecordTable
+from tasks.core.records import QueryLog, RecordTable
 from tasks.errors import UsageError
 from tasks.phases.job import Job
 from tasks.runtime.results import Nothing, Result
@@ -64,11 +64,13 @@ class Counts:
     price: Price = (0.0, 0.0)
 
 
-def count(job: Job, table: Result[RecordTable], book: Book) -> Result[Counts]:
+def count(
+    job: Job, log: Result[QueryLog], table: Result[RecordTable], book: Book
+) -> Result[Counts]:
     return Result(
         "count",
         counts_fingerprint(job),
-        lambda: count_terms(job, table.value, book),
+        lambda: count_terms(job, counted_rows(job, log.value, table.value), book),
         _InBook(book),
         lambda found: f"{lines(found.content)} terms" if found.content else "the budget is spent",
     )
@@ -124,6 +126,25 @@ def _budget(job: Job) -> Price:
 def _fits(job: Job) -> Callable[[list[Price]], bool]:
     """Whether this release can be paid beside all that was spent."""
     return lambda spent: within([*spent, price_of(job)], _budget(job))
+
+
+def counted_rows(job: Job, log: QueryLog, table: RecordTable) -> RecordTable:
+    """All rows; of an edition that grows those of the file that came.
+
+    Which rows have waited depends on what others asked: counted again, they would let one person
+    change the counts of many.
+    """
+    if job.appended_to is None:
+        return table
+    came = [file.digest not in job.appended_to.waiting for file in job.files]
+    chosen = np.array(came, dtype=np.bool_)[log.origins[table.log_rows]]
+    return replace(
+        table,
+        form_of=table.form_of[chosen],
+        users=table.users[chosen],
+        times=table.times[chosen],
+        log_rows=table.log_rows[chosen],
+    )
 
 
 def count_terms(job: Job, table: RecordTable, book: Book) -> Counts:

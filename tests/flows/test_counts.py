@@ -12,8 +12,12 @@ import pytest
 
 from flows import inbox, run, verify
 from tasks.adapters import release_files
+from tasks.core.measures import term_counts as count
+from tasks.core.measures.term_counts import TermCounts
+from tasks.core.records import RecordTable
 from tasks.editions.ledger import open_ledger
 from tasks.errors import UsageError
+from tasks.phases import count as phase
 from tasks.settings import Settings
 from tests.helpers.generated import write_parts
 from tests.helpers.stores import prepared_store
@@ -124,9 +128,19 @@ def test_counts_that_were_changed_are_found(
 
 
 def test_an_edition_pays_for_each_release_until_its_budget_is_spent(
-    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parts = write_parts(tmp_path / "inbox", 3, queries=4500, users=800, seed=6)
+    counted = []
+
+    def term_counts(table: RecordTable, *given: Any, **named: Any) -> TermCounts:
+        counted.append(len(table))
+        return count.term_counts(table, *given, **named)
+
+    monkeypatch.setattr(phase, "term_counts", term_counts)
     options = ["--inbox", str(parts[0].parent), "--out", str(tmp_path / "out")]
     options += ["--store", str(own), "--settle", "0", "--bare", "--workers", "1"]
     assert inbox.main([*options, *COUNTED, "--epsilon", "4", "--budget", "8"]) == 0
@@ -135,6 +149,8 @@ def test_an_edition_pays_for_each_release_until_its_budget_is_spent(
     assert [(folder / "counts.tsv").exists() for folder in releases] == [True, True, False]
     assert [told(folder)["spent_epsilon"] for folder in releases] == [4.0, 8.0, 8.0]
     assert told(releases[2])["published"] is False
+    # Each file once: rows that have waited are not counted again.
+    assert counted == [1500, 1500]
     assert [told(folder)["delta"] for folder in releases] == [5e-5, 5e-5, 0.0]
     assert verify.main([str(releases[0].parent), "--store", str(own)]) == 0
     # A new edition of the same files is of the same people.
