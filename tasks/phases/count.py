@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,6 +36,15 @@ OVERSPENT: Final = (
 )
 
 
+class Spending(NamedTuple):
+    """Counts that are about to be told, of which files (by their digests), and their price."""
+
+    fingerprint: str
+    files: Sequence[str]
+    price: Price
+    content: bytes
+
+
 class Book(Protocol):
     """Where prices are kept: those of one edition, or of releases of their own."""
 
@@ -45,15 +54,8 @@ class Book(Protocol):
     def spent(self, files: Sequence[str]) -> list[Price]:
         """What was spent on the people of these files, or of the edition."""
 
-    def spend(
-        self,
-        fingerprint: str,
-        files: Sequence[str],
-        price: Price,
-        content: bytes,
-        fits: Callable[[list[Price]], bool],
-    ) -> bool:
-        """Keep what is about to be told, and its price, unless all prices together do not fit."""
+    def spend(self, spending: Spending, fits: Callable[[list[Price]], bool]) -> bool:
+        """Keep what is about to be told, unless all prices together do not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def count_terms(job: Job, table: RecordTable, book: Book) -> Counts:
         for kind, name, noisy in zip(kinds, names, told, strict=True)
         if noisy is not None
     )
-    paid = book.spend(counts_fingerprint(job), _digests(job), price_of(job), content, _fits(job))
+    spending = Spending(counts_fingerprint(job), _digests(job), price_of(job), content)
+    paid = book.spend(spending, _fits(job))
     return Counts(content, price_of(job)) if paid else Counts(None)
 
 

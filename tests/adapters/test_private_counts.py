@@ -105,7 +105,7 @@ def test_nothing_of_fewer_than_k_people_is_told() -> None:
 
 def test_no_count_is_shown_below_k() -> None:
     """Noise as large as the counts themselves: one in fifty is told, a fifth of these at k."""
-    told = private_counts(np.full(4000, 12), price=(0.02, 0.9), most=64, k=5)
+    told = private_counts(np.full(8000, 12), price=(0.02, 0.9), most=64, k=5)
     shown = [count for count in told if count is not None]
     assert min(shown) == 5
     assert max(shown) > 12

@@ -18,10 +18,12 @@ from tasks.core.records import RecordTable
 from tasks.editions.ledger import open_ledger
 from tasks.errors import UsageError
 from tasks.phases import count as phase
+from tasks.phases.count import Spending
 from tasks.settings import Settings
 from tests.helpers.generated import write_parts
 from tests.helpers.stores import prepared_store
 
+PRICE = (1.0, 1e-6)
 COUNTED = ("--counts", "dp", "--delta", "1e-4")
 
 
@@ -182,9 +184,9 @@ def test_a_ledger_of_before_learns_to_keep_prices(tmp_path: Path) -> None:
         connection.executescript("DROP TABLE counts; PRAGMA user_version = 2;")
     with open_ledger(tmp_path) as ledger:
         book = ledger.book(None)
-        assert book.spend("one", ["a", "b"], (1.0, 1e-6), b"told", lambda spent: not spent)
-        assert book.told("one") == (b"told", (1.0, 1e-6))
-        assert book.spent(["b", "c"]) == [(1.0, 1e-6)]
+        assert book.spend(Spending("one", ["a", "b"], PRICE, b"told"), lambda spent: not spent)
+        assert book.told("one") == (b"told", PRICE)
+        assert book.spent(["b", "c"]) == [PRICE]
         assert not book.spent(["c"])
-        assert not book.spend("two", ["a"], (1.0, 1e-6), b"more", lambda spent: not spent)
+        assert not book.spend(Spending("two", ["a"], PRICE, b"more"), lambda spent: not spent)
         assert book.told("two") is None
