@@ -129,7 +129,7 @@ def make_release(job: Job, publication: Publication, phases: Phases) -> FinalMea
         proven = phases.run(verify(job, draft), label, draft)
         counts = None
         if publication.book and (not job.in_edition or release.value.published.any()):
-            counts = phases.run(count(job, table, publication.book), label, table)
+            counts = phases.run(count(job, log, table, publication.book), label, table)
             if counts.value.content is None:
                 phases.display.say(f"no counts.tsv: {OVERSPENT}")
         made = MadeRelease(

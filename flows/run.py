@@ -42,7 +42,8 @@ examples:
 
 in --out: release.tsv (query, concepts, time, cluster), report.html (the certificate), README.md
 (the data card), measures.json, manifest.json, datapackage.json and croissant.json for programs that
-load it; rows set aside are listed in the private store, where the last lines say
+load it, with --counts dp counts.tsv (kind, term, people); rows set aside are listed in the private
+store, where the last lines say
 
 exit codes: 0 released and verified; 2 wrong usage or settings; 3 input cannot be read or output
 cannot be written; 4 nothing can be released (fewer than k users); 5 verification failed, nothing

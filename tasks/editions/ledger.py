@@ -40,6 +40,7 @@ from tasks.editions.ledger_file import (
     told_plainly,
 )
 from tasks.errors import UnexpectedError
+from tasks.phases.count import Spending
 from tasks.runtime.files import LEDGER_NAME
 
 Write = Callable[..., sqlite3.Cursor]
@@ -195,14 +196,17 @@ class Ledger:
             if (edition and (out, number) == key) or {*files} & {*counted.split()}
         ]
 
-    def spend(self, entry: Spending, fits: Callable[[list[Price]], bool]) -> bool:
+    def spend(
+        self, edition: Edition | None, spending: Spending, fits: Callable[[list[Price]], bool]
+    ) -> bool:
         """Keep what is about to be told unless it does not fit what was spent, at one go."""
         with self._transaction() as write:
-            if not fits(self.spent(entry.edition, entry.files)):
+            if not fits(self.spent(edition, spending.files)):
                 return False
-            key = _key(entry.edition) if entry.edition else (b"", 0)
-            told = (entry.fingerprint, *key, " ".join(entry.files), *entry.price, entry.content)
-            write("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?)", told)
+            key = _key(edition) if edition else (b"", 0)
+            counted = (" ".join(spending.files), *spending.price, spending.content)
+            entry = (spending.fingerprint, *key, *counted)
+            write("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?)", entry)
         return True
 
     def _apply(self, intent: Intent, write: Write) -> None:
@@ -269,16 +273,6 @@ class Ledger:
                 raise
 
 
-class Spending(NamedTuple):
-    """Counts that are about to be told, of which files, and their price."""
-
-    fingerprint: str
-    edition: Edition | None
-    files: Sequence[str]
-    price: Price
-    content: bytes
-
-
 class CountsBook(NamedTuple):
     """The ledger as the phase of counts has it (tasks/phases/count.py)."""
 
@@ -291,15 +285,8 @@ class CountsBook(NamedTuple):
     def spent(self, files: Sequence[str]) -> list[Price]:
         return self.ledger.spent(self.edition, files)
 
-    def spend(
-        self,
-        fingerprint: str,
-        files: Sequence[str],
-        price: Price,
-        content: bytes,
-        fits: Callable[[list[Price]], bool],
-    ) -> bool:
-        return self.ledger.spend(Spending(fingerprint, self.edition, files, price, content), fits)
+    def spend(self, spending: Spending, fits: Callable[[list[Price]], bool]) -> bool:
+        return self.ledger.spend(self.edition, spending, fits)
 
 
 def _record(edition: Edition, batch: Batch, write: Write) -> None:

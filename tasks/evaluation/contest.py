@@ -157,8 +157,8 @@ def which_k(points: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     values = np.array([np.mean([v for n, v in point.items() if n != "k"]) for point in points])
     found: dict[str, Any] = {"curve": [dict(point) for point in points], "mean": values.tolist()}
     if len(ks) < 3:
-        return {**found, "k": None}
+        return {**found, "k": None, "bend": 0.0}
     across = np.log(ks / ks[0]) / np.log(ks[-1] / ks[0])
     above = values - (values[0] + across * (values[-1] - values[0]))
     best = int(np.argmax(above))
-    return {**found, "k": int(ks[best]) if above[best] > 1e-9 else None}
+    return {**found, "k": int(ks[best]) if above[best] > 1e-9 else None, "bend": float(above[best])}

@@ -82,7 +82,7 @@ LOOKS: Final[dict[str, tuple[str, Marker]]] = {
     "wgm": ("sky dotted", PENTAGON),
 }
 TASK_NAMES: Final = {
-    "mass": "words, concepts held",
+    "mass": "words, concepts",
     "top": "top queries, words",
     "topics": "topics",
     "cache": "cache hits",
@@ -97,6 +97,8 @@ TASK_LOOKS: Final[dict[str, tuple[str, Marker]]] = {
     "suggestions": ("vermilion", CROSS),
     "counts": ("ochre dashed", RIGHT),
 }
+SLIGHT: Final = 0.02
+"""A bend that is less than this above the straight line is hardly one."""
 OTHER: Final = ("ink", ROUND)
 """For a method that is not in the list yet."""
 WIDE: Final = 760.0
@@ -402,7 +404,8 @@ def say_which_k(found: Found) -> str:
         return said
     return (
         f"{said} k = {after['k']:.0f} keeps {100 * after['rows']:.0f} % and "
-        f"{100 * after['information']:.0f} %: from here on more people cost more than before. "
+        f"{100 * after['information']:.0f} %: from here on more people cost more than before"
+        f"{', if only a little' if found['which_k']['bend'] < SLIGHT else ''}. "
         "That is what the release is worth, not what its people need: if the law, or the people, "
         "ask for a larger k, take that."
     )

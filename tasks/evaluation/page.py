@@ -56,13 +56,13 @@ def _contest(found: dict[str, Any]) -> list[Row]:
         tasks["methods"].items(),
         key=lambda entry: (entry[1]["least_people"] < k, -mean_score(entry[1])),
     )
-    rows = [("the raw log", "", "", "", "", *_scores(tasks["raw"], {}, ""), "1.00")]
+    rows = [("the raw log", "", "1.00", *_scores(tasks["raw"], {}, ""), "", "")]
     for name, own in ordered:
-        people = count(own["least_people"]) if own["least_people"] else "nothing published"
-        held = "yes" if own["least_people"] >= k else "no"
+        held = "✓" if own["least_people"] >= k else "✗"
+        people = f"{count(own['least_people'])} {held}" if own["least_people"] else "none"
         private = f"{own['epsilon']:.2g}, {own['delta']:.0e}" if own["epsilon"] else ""
-        about = (people, held, private, percent(100 * own["rows_published"]))
-        rows.append((name, *about, *_scores(own, best, name), f"{mean_score(own):.2f}"))
+        scores = (f"{mean_score(own):.2f}", *_scores(own, best, name))
+        rows.append((name, people, *scores, percent(100 * own["rows_published"]), private))
     return rows
 
 

@@ -1,16 +1,16 @@
 """A phase for those who ask for it, count: people per word and concept, differentially private.
 
-In: the `RecordTable`. Out: `Counts`, the content of `counts.tsv`. The rows of a release are not
-differentially private; these counts are, and they stand for k people or more each. Noise is drawn
-once: what was told is kept in the book beside its price, so that a run that is repeated, or was
-killed, tells the same again, and nothing is spent twice.
+In: the log and its `RecordTable`. Out: `Counts`, the content of `counts.tsv`. The rows of a release
+are not differentially private; these counts are, and they stand for k people or more each. Noise is
+drawn once: what was told is kept in the book beside its price, so that a run that is repeated, or
+was killed, tells the same again, and nothing is spent twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tasks.adapters.private_counts import Price, private_counts, require_library
 from tasks.adapters.release_files import render_counts
 from tasks.adapters.resources import wordnet
 from tasks.core.measures.term_counts import term_counts
-from tasks.core.records import RecordTable
+from tasks.core.records import QueryLog, RecordTable
 from tasks.errors import UsageError
 from tasks.phases.job import Job
 from tasks.runtime.results import Nothing, Result
@@ -36,6 +36,15 @@ OVERSPENT: Final = (
 )
 
 
+class Spending(NamedTuple):
+    """Counts that are about to be told, of which files (by their digests), and their price."""
+
+    fingerprint: str
+    files: Sequence[str]
+    price: Price
+    content: bytes
+
+
 class Book(Protocol):
     """Where prices are kept: those of one edition, or of releases of their own."""
 
@@ -45,15 +54,8 @@ class Book(Protocol):
     def spent(self, files: Sequence[str]) -> list[Price]:
         """What was spent on the people of these files, or of the edition."""
 
-    def spend(
-        self,
-        fingerprint: str,
-        files: Sequence[str],
-        price: Price,
-        content: bytes,
-        fits: Callable[[list[Price]], bool],
-    ) -> bool:
-        """Keep what is about to be told, and its price, unless all prices together do not fit."""
+    def spend(self, spending: Spending, fits: Callable[[list[Price]], bool]) -> bool:
+        """Keep what is about to be told, unless all prices together do not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,13 @@ class Counts:
     price: Price = (0.0, 0.0)
 
 
-def count(job: Job, table: Result[RecordTable], book: Book) -> Result[Counts]:
+def count(
+    job: Job, log: Result[QueryLog], table: Result[RecordTable], book: Book
+) -> Result[Counts]:
     return Result(
         "count",
         counts_fingerprint(job),
-        lambda: count_terms(job, table.value, book),
+        lambda: count_terms(job, counted_rows(job, log.value, table.value), book),
         _InBook(book),
         lambda found: f"{lines(found.content)} terms" if found.content else "the budget is spent",
     )
@@ -126,6 +130,25 @@ def _fits(job: Job) -> Callable[[list[Price]], bool]:
     return lambda spent: within([*spent, price_of(job)], _budget(job))
 
 
+def counted_rows(job: Job, log: QueryLog, table: RecordTable) -> RecordTable:
+    """All rows; of an edition that grows those of the file that came.
+
+    Which rows have waited depends on what others asked: counted again, they would let one person
+    change the counts of many.
+    """
+    if job.appended_to is None:
+        return table
+    came = [file.digest not in job.appended_to.waiting for file in job.files]
+    chosen = np.array(came, dtype=np.bool_)[log.origins[table.log_rows]]
+    return replace(
+        table,
+        form_of=table.form_of[chosen],
+        users=table.users[chosen],
+        times=table.times[chosen],
+        log_rows=table.log_rows[chosen],
+    )
+
+
 def count_terms(job: Job, table: RecordTable, book: Book) -> Counts:
     require_library()
     if not _fits(job)(book.spent(_digests(job))):
@@ -142,7 +165,8 @@ def count_terms(job: Job, table: RecordTable, book: Book) -> Counts:
         for kind, name, noisy in zip(kinds, names, told, strict=True)
         if noisy is not None
     )
-    paid = book.spend(counts_fingerprint(job), _digests(job), price_of(job), content, _fits(job))
+    spending = Spending(counts_fingerprint(job), _digests(job), price_of(job), content)
+    paid = book.spend(spending, _fits(job))
     return Counts(content, price_of(job)) if paid else Counts(None)
 
 

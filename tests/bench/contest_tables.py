@@ -54,6 +54,21 @@ def _methods(cell: Cell, tasks: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield name, f"{own['least_people']:,}", held, private, rows, *shown
 
 
+def private_counts_table(found: Mapping[str, Any]) -> str:
+    """What `--counts dp` tells of a log's concepts, beside weighted Gaussian on them."""
+    heads = ("log", "scope", "ε", "words told", "concepts told", "concept mass held", "in bits")
+    rows = (
+        (
+            *(shape(cell), cell["scope"], cell["epsilon"], f"{cell['words_told']:.0f}"),
+            *(f"{cell['concepts_told']:.0f}", f"{100 * cell['held']:.1f} %"),
+            *(f"{100 * cell['graded']:.1f} %", f"{cell['wgm_concepts_told']:.0f}"),
+            f"{100 * cell['wgm_held']:.1f} %",
+        )
+        for cell in found["cells"]
+    )
+    return markdown_table((*heads, "WGM: concepts told", "WGM: mass held"), rows)
+
+
 def verdict(cells: Sequence[Cell]) -> str:
     """What is wanted, and where it holds."""
     lost = [

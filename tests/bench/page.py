@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import jinja2
 
-from tests.bench.contest_tables import contest_tables
+from tests.bench.contest_tables import contest_tables, private_counts_table
 from tests.bench.information_tables import information_tables
 from tests.bench.sizing import measured
 from tests.bench.tables import markdown_table, rendered
@@ -29,6 +29,7 @@ FILES: Final = (
     "quality",
     "information",
     "contest",
+    "private_counts",
 )
 SCOPES: Final = ("sensitive", "all")
 OURS: Final = "adaptive"
@@ -44,6 +45,8 @@ def page(found: Found) -> str:
     figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
     figures |= {"information": found["information"], **information_tables(found["information"])}
     figures |= {"contest": found["contest"], **contest_tables(found["contest"])}
+    counted = found["private_counts"]
+    figures |= {"private_counts": counted, "private_counts_table": private_counts_table(counted)}
     functions = {"rendered": rendered, "number": _number, "percent": _percent}
     return words.get_template("page.md.jinja").render(**figures, **functions)
 

@@ -12,12 +12,18 @@ import pytest
 
 from flows import inbox, run, verify
 from tasks.adapters import release_files
+from tasks.core.measures import term_counts as count
+from tasks.core.measures.term_counts import TermCounts
+from tasks.core.records import RecordTable
 from tasks.editions.ledger import open_ledger
 from tasks.errors import UsageError
+from tasks.phases import count as phase
+from tasks.phases.count import Spending
 from tasks.settings import Settings
 from tests.helpers.generated import write_parts
 from tests.helpers.stores import prepared_store
 
+PRICE = (1.0, 1e-6)
 COUNTED = ("--counts", "dp", "--delta", "1e-4")
 
 
@@ -64,6 +70,9 @@ def test_counts_are_told_once_and_never_paid_twice(
     manifest = json.loads((out / "manifest.json").read_text())
     assert "counts.tsv" in manifest["files"]
     assert any("differentially private" in promise for promise in manifest["promises"])
+    report = " ".join((out / "report.html").read_text().split())
+    assert f"{len(counts):,} words and concepts, ε = 9, δ = 0.0001" in report
+    assert "release.tsv, measures and report are not" in report
     before = (out / "counts.tsv").read_bytes()
     # Another release of the same log tells the same counts; of another price they are refused.
     assert released(own, log, other, *COUNTED, "--epsilon", "9", "--time", "day") == 0
@@ -121,9 +130,19 @@ def test_counts_that_were_changed_are_found(
 
 
 def test_an_edition_pays_for_each_release_until_its_budget_is_spent(
-    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parts = write_parts(tmp_path / "inbox", 3, queries=4500, users=800, seed=6)
+    counted = []
+
+    def term_counts(table: RecordTable, *given: Any, **named: Any) -> TermCounts:
+        counted.append(len(table))
+        return count.term_counts(table, *given, **named)
+
+    monkeypatch.setattr(phase, "term_counts", term_counts)
     options = ["--inbox", str(parts[0].parent), "--out", str(tmp_path / "out")]
     options += ["--store", str(own), "--settle", "0", "--bare", "--workers", "1"]
     assert inbox.main([*options, *COUNTED, "--epsilon", "4", "--budget", "8"]) == 0
@@ -132,6 +151,8 @@ def test_an_edition_pays_for_each_release_until_its_budget_is_spent(
     assert [(folder / "counts.tsv").exists() for folder in releases] == [True, True, False]
     assert [told(folder)["spent_epsilon"] for folder in releases] == [4.0, 8.0, 8.0]
     assert told(releases[2])["published"] is False
+    # Each file once: rows that have waited are not counted again.
+    assert counted == [1500, 1500]
     assert [told(folder)["delta"] for folder in releases] == [5e-5, 5e-5, 0.0]
     assert verify.main([str(releases[0].parent), "--store", str(own)]) == 0
     # A new edition of the same files is of the same people.
@@ -163,9 +184,9 @@ def test_a_ledger_of_before_learns_to_keep_prices(tmp_path: Path) -> None:
         connection.executescript("DROP TABLE counts; PRAGMA user_version = 2;")
     with open_ledger(tmp_path) as ledger:
         book = ledger.book(None)
-        assert book.spend("one", ["a", "b"], (1.0, 1e-6), b"told", lambda spent: not spent)
-        assert book.told("one") == (b"told", (1.0, 1e-6))
-        assert book.spent(["b", "c"]) == [(1.0, 1e-6)]
+        assert book.spend(Spending("one", ["a", "b"], PRICE, b"told"), lambda spent: not spent)
+        assert book.told("one") == (b"told", PRICE)
+        assert book.spent(["b", "c"]) == [PRICE]
         assert not book.spent(["c"])
-        assert not book.spend("two", ["a"], (1.0, 1e-6), b"more", lambda spent: not spent)
+        assert not book.spend(Spending("two", ["a"], PRICE, b"more"), lambda spent: not spent)
         assert book.told("two") is None

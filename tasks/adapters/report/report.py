@@ -94,6 +94,7 @@ def render_report(measures: FinalMeasures, facts: Facts) -> str:
         before_and_after=_before_and_after(measures),
         since=_since(measures, facts.earlier),
         rejects=_rejects(measures),
+        counts=measures.get("counts"),
         sections=list(_sections(measures)),
         glossary=GLOSSARY,
         language=language_of(measures),

@@ -25,7 +25,7 @@ from tasks.core.arrays import (
     take_ragged,
 )
 from tasks.core.detection.identifiers import KINDS
-from tasks.core.records import Flags, Floats, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs
 from tasks.evaluation.method import (
     Material,
     Method,
@@ -43,7 +43,7 @@ MANY_PEOPLE: Final = 30
 
 
 class Selected(NamedTuple):
-    """The forms that a private method publishes, and their noisy counts, of all forms."""
+    """Which of all forms a private method publishes, and their noisy counts."""
 
     forms: Flags
     counts: Floats
@@ -112,32 +112,32 @@ def _privately(mechanism: Mechanism, material: Material, k: int) -> Outcome:
     return whole_queries(material, best.forms, best.counts)
 
 
-def _contributed(material: Material, most: int, random: np.random.Generator | None) -> Longs:
-    """Forms as people contribute them: so many of each person, each once, at random.
+def drawn(users: Ints, items: Ints, most: int, random: np.random.Generator) -> Longs:
+    """Places of the items that count: so many of each person, each item once, at random."""
+    first, _ = group_by(users, items)
+    ordered = first[np.lexsort((random.random(len(first)), users[first]))]
+    return ordered[_rank(users[ordered]) < most]
 
-    Without a generator: the first so many queries of each person, repeated ones as well.
-    """
+
+def _rank(users: Ints) -> Longs:
+    """How many of the same person come before, given person by person."""
+    return np.arange(len(users)) - np.searchsorted(users, users)
+
+
+def _counts(material: Material, places: Longs) -> Floats:
+    """How often each form stands at these places."""
     table = material.table
-    if random is None:
-        forms, users = table.form_of.astype(np.int64), table.users
-        order = np.lexsort((table.log_rows, table.times, users))
-    else:
-        first, _ = group_by(table.users, table.form_of)
-        forms, users = table.form_of[first].astype(np.int64), table.users[first]
-        order = np.lexsort((random.random(len(first)), users))
-    starts = np.searchsorted(users[order], users[order])
-    return forms[order[np.arange(len(order)) - starts < most]]
+    return np.bincount(table.form_of[places], minlength=len(table.forms)).astype(np.float64)
 
 
 def zealous(material: Material, most: int, random: np.random.Generator) -> Selected:
     """Two thresholds: on exact counts, then on noisy ones ((ε, δ)-probabilistic privacy)."""
-    counts = np.bincount(
-        _contributed(material, most, random), minlength=len(material.table.forms)
-    ).astype(np.float64)
+    table = material.table
+    counts = _counts(material, drawn(table.users, table.form_of, most, random))
     scale = 2 * most / EPSILON
     # The first threshold by which the second one becomes least.
     first = int(np.ceil(scale))
-    people = len(distinct(material.table.users.astype(np.int64)))
+    people = len(distinct(table.users.astype(np.int64)))
     gap = max(
         -scale * np.log(2 - 2 * np.exp(-1 / scale)),
         -scale * np.log(2 * DELTA / (people * most / first)),
@@ -148,9 +148,9 @@ def zealous(material: Material, most: int, random: np.random.Generator) -> Selec
 
 def korolova(material: Material, most: int, random: np.random.Generator) -> Selected:
     """First queries of each person, a noisy threshold, and counts with noise of their own."""
-    counts = np.bincount(
-        _contributed(material, most, None), minlength=len(material.table.forms)
-    ).astype(np.float64)
+    table = material.table
+    ordered = np.lexsort((table.log_rows, table.times, table.users))
+    counts = _counts(material, ordered[_rank(table.users[ordered]) < most])
     # Half of ε for which queries are told, half for how often.
     half = EPSILON / 2
     threshold = most * (1 - np.log(2 * DELTA / most) / half)
@@ -159,19 +159,26 @@ def korolova(material: Material, most: int, random: np.random.Generator) -> Sele
 
 
 def weighted_gaussian(material: Material, most: int, random: np.random.Generator) -> Selected:
-    """Each person has one unit of length for all queries; Gaussian noise, one threshold."""
-    table = material.table
-    first, _ = group_by(table.users, table.form_of)
-    users, forms = table.users[first], table.form_of[first]
-    order = np.lexsort((random.random(len(first)), users))
-    starts = np.searchsorted(users[order], users[order])
-    kept = order[np.arange(len(order)) - starts < most]
-    own = np.bincount(users[kept], minlength=int(users.max(initial=0)) + 1)
-    weights = np.bincount(forms[kept], 1 / np.sqrt(own[users[kept]]), minlength=len(table.forms))
-    sigma = gaussian_sigma(EPSILON, DELTA / 2)
-    sizes = np.arange(1, most + 1)
-    threshold = (1 / np.sqrt(sizes) + sigma * norm.ppf((1 - DELTA / 2) ** (1 / sizes))).max()
-    noisy = weights + random.normal(0, sigma, len(weights))
+    table, price = material.table, (EPSILON, DELTA)
+    return set_union(table.users, table.form_of, len(table.forms), most, random, price)
+
+
+def set_union(
+    users: Ints,
+    items: Ints,
+    count: int,
+    most: int,
+    random: np.random.Generator,
+    price: tuple[float, float],
+) -> Selected:
+    """Each person has one unit of length for all items; Gaussian noise, one threshold."""
+    places = drawn(users, items, most, random)
+    held = np.bincount(users[places])[users[places]]
+    weights = np.bincount(items[places], 1 / np.sqrt(held), minlength=count)
+    epsilon, delta = price
+    sigma, sizes = gaussian_sigma(epsilon, delta / 2), np.arange(1, most + 1)
+    threshold = (1 / np.sqrt(sizes) + sigma * norm.ppf((1 - delta / 2) ** (1 / sizes))).max()
+    noisy = weights + random.normal(0, sigma, count)
     return Selected((weights > 0) & (noisy > threshold), noisy)
 
 
