@@ -104,7 +104,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("name", "nguyen van minh"),
         ("name", "j\u00fcrgen schr\u00f6der"),
         ("name", "juergen schroeder"),
-        ("account", "123456"),
+        ("account", "1234567"),
         ("account", "1hgcm82633a004352"),
         ("account", "\u0661\u0662\u0663456"),
         ("date_of_birth", "12/03/1961"),
