@@ -41,6 +41,7 @@ WORDS: Final = DATA / "words.toml"
 STATES: Final = DATA / "states.toml"
 PLACE_LINES: Final = DATA / "places.txt"
 ADULT: Final = DATA / "adult.txt"
+DISEASES: Final = DATA / "diseases.txt"
 ANY_DRUG: Final = "drug.n.01"
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
 SHORTEST_WITH_PLURAL: Final = 3
@@ -56,6 +57,7 @@ FAMILIAR_SMALL, FAMILIAR_ABROAD = 10_000, 20_000
 AGE: Final = "age.n.01"
 INTIMATE: Final = "sex life and orientation"
 ADULT_CONCEPT: Final = "pornography.n.01"
+DISEASE: Final = "disease.n.01"
 ENGLISH_SPEAKING: Final = (
     *("united_kingdom.n.01", "ireland.n.01", "australia.n.01", "new_zealand.n.01"),
 )
@@ -140,8 +142,11 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
     intimate = (topics.masks & bits.get(INTIMATE, 0)) > 0
     persons, places, days = (_branches(roots, wordnet) for roots in (PERSONS, PLACES, DAYS))
     found = dict(zip(packaged["keys"].tolist(), packaged["concepts"].tolist(), strict=True))
-    adult = {ADULT_CONCEPT: ",".join(read_list(ADULT))}
-    reviewed = (*adult.items(), *lists["concepts"].items())
+    packaged_lists = ((ADULT_CONCEPT, ADULT), (DISEASE, DISEASES))
+    reviewed = (
+        *((concept, ",".join(read_list(path))) for concept, path in packaged_lists),
+        *lists["concepts"].items(),
+    )
     harmless = frozenset(lists["harmless"]["words"].split())
     # A large town that is rather something else is a town beside evidence: *jobs in boston*.
     large = (key for key in packaged["large"].tolist() if len(list(lexicon.bases(key, "n"))) == 1)
@@ -161,6 +166,7 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
         towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
         age=concept_of(AGE, lexicon),
+        disease=concept_of(DISEASE, lexicon),
         intimate=bits.get(INTIMATE, 0),
         people=sum(bits.get(topic, 0) for topic in ("age", "gender")),
         of_people=bits.get("ethnicity", 0),
@@ -225,7 +231,10 @@ def _states() -> dict[str, str]:
 
 
 def _read_places(lexicon: Lexicon) -> list[_Place]:
-    """Towns and counties; of several of one name a large one comes last."""
+    """Towns and counties; of several of one name a large one comes last, else one at home.
+
+    Those at home come first in the file.
+    """
     found = [
         _Place(entry.removesuffix("*"), concept_of(sense, lexicon), entry.endswith("*"))
         for line in PLACE_LINES.read_text(encoding="utf-8").splitlines()
@@ -233,7 +242,7 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
         for sense, _, places in (line.partition(": "),)
         for entry in places.split(", ")
     ]
-    return sorted(found, key=lambda place: place.large)
+    return sorted(reversed(found), key=lambda place: place.large)
 
 
 def _in_one_state(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:

@@ -213,6 +213,7 @@ class Terms:
         named: concepts with a name of their own, persons or not.
         towns: words that are the name of a town if a state follows, with the state's concept.
         age: the concept of an age that is told, *63 year old*.
+        disease: the concept of a disease that is known by its ending alone, *cholangitis*.
         intimate: the topic of sex life, for sites and words made of others: *gaychat*.
         people, of_people: topics of words for people, and those that speak of somebody beside them.
         state_codes: letters that are a state's after a town, whatever they mean elsewhere.
@@ -235,6 +236,7 @@ class Terms:
     towns: Mapping[str, int] = field(default_factory=dict, repr=False)
     state_codes: Mapping[str, int] = field(default_factory=dict, repr=False)
     age: int = -1
+    disease: int = -1
     intimate: int = 0
     people: int = 0
     of_people: int = 0

@@ -106,7 +106,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("name", "juergen schroeder"),
         ("account", "1234567"),
         ("account", "1hgcm82633a004352"),
-        ("account", "\u0661\u0662\u0663456"),
+        ("account", "\u0661\u0662\u06634567"),
         ("date_of_birth", "12/03/1961"),
         ("date_of_birth", "march 12 1961"),
         ("date_of_birth", "12 mar 61"),
