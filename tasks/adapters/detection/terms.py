@@ -85,10 +85,10 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     words = words_in_use()
     states = {concept_of(name, lexicon) for name in _states().values()}
     places = _read_places(lexicon)
-    towns = {place.key: place for place in places if place.concept in states}
+    towns = {place.key for place in places if place.concept in states}
     unlisted = {
         place.key: place
-        for place in _in_one_state(places, lexicon)
+        for place in _one_of_each(places, lexicon)
         if not _is_word(place.key, lexicon)
     }
     drugs = {
@@ -110,7 +110,6 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
         "keys": np.array([key for key, _ in found], dtype=object),
         "concepts": np.array([concept for _, concept in found], dtype=np.int32),
         "towns": np.array(sorted(towns), dtype=object),
-        "states": np.array([towns[town].concept for town in sorted(towns)], dtype=np.int32),
         "large": np.array(sorted({place.key for place in places if place.large}), dtype=object),
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
@@ -164,7 +163,7 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         certain=frozenset(lists["certain"]["words"].split()),
         names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
-        towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
+        towns=frozenset(packaged["towns"].tolist()),
         age=concept_of(AGE, lexicon),
         disease=concept_of(DISEASE, lexicon),
         intimate=bits.get(INTIMATE, 0),
@@ -237,23 +236,24 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
     """
     found = [
         _Place(entry.removesuffix("*"), concept_of(sense, lexicon), entry.endswith("*"))
-        for line in PLACE_LINES.read_text(encoding="utf-8").splitlines()
+        for line in reversed(PLACE_LINES.read_text(encoding="utf-8").splitlines())
         if line and not line.startswith("#")
         for sense, _, places in (line.partition(": "),)
         for entry in places.split(", ")
     ]
-    return sorted(reversed(found), key=lambda place: place.large)
+    return sorted(found, key=lambda place: place.large)
 
 
-def _in_one_state(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
-    """Each name once, that of the largest; a county's that several states have is the country's."""
-    by_key: dict[str, set[int]] = {}
+def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
+    """Each name once: the only large place of that name, else the country of several at home."""
+    by_key: dict[str, list[_Place]] = {}
     for place in places:
-        by_key.setdefault(place.key, set()).add(place.concept)
-        if place.key.endswith((" county", " parish")) and len(by_key[place.key]) > 1:
-            yield place._replace(concept=concept_of(UNITED_STATES, lexicon))
-        else:
-            yield place
+        by_key.setdefault(place.key, []).append(place)
+    united = concept_of(UNITED_STATES, lexicon)
+    for own in by_key.values():
+        large = {place.concept for place in own if place.large}
+        several = len(large or {place.concept for place in own}) > 1
+        yield own[-1]._replace(concept=united) if several else own[-1]
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:

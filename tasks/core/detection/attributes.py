@@ -145,7 +145,7 @@ class AttributeFinder:
             return length, sense._replace(weak=False)
         if word in self.stop_words or word not in self.terms.towns:
             return length, sense
-        return length, Sense(self.terms.towns[word], in_doubt=True)
+        return length, Sense(state, in_doubt=True)
 
     def _needs_context(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> bool:
         sensitive = [sense.weak for _, sense in found if sense.concept != NO_CONCEPT]

@@ -403,7 +403,7 @@ def _number_kind(run: str, *, alone: bool) -> str:
     """A guess; what is typed alone is asked for itself, be it short."""
     groups = re.findall(r"[0-9]+", run)
     lengths = tuple(map(len, groups))
-    if sum(lengths) < (6 if alone else SHORTEST_NUMBER) or _is_article("".join(groups)):
+    if sum(lengths) < (6 if alone else SHORTEST_NUMBER) or _is_article(run):
         return ""
     if _is_everyday(run, groups, lengths) and not (alone and lengths == (3, 4)):
         return ""
@@ -412,18 +412,19 @@ def _number_kind(run: str, *, alone: bool) -> str:
     return "phone" if lengths in _PHONE_SHAPES or run[0] == "+" else "account"
 
 
-def _is_article(digits: str) -> bool:
-    """Whether the check digit is that of a book or of an article of commerce (ISBN, UPC, EAN)."""
-    values = list(map(int, digits))
-    if len(digits) == 10 and digits[0] in "01":
-        return (
-            sum(place * value for place, value in zip(range(10, 0, -1), values, strict=True)) % 11
-            == 0
-        )
-    if len(digits) not in (12, 13):
+def _is_article(run: str) -> bool:
+    """Whether the check digit is that of a book or of an article of commerce (ISBN, UPC, EAN).
+
+    A number that may be that of a card, too, is none.
+    """
+    if not run.isdigit() or len(run) not in (10, 12, 13):
         return False
-    odd, even = sum(values[-1::-2]), sum(values[-2::-2])
-    return (odd + 3 * even) % 10 == 0
+    values = list(map(int, reversed(run)))
+    if len(run) == 10:
+        return run[0] in "01" and sum(at * value for at, value in enumerate(values, 1)) % 11 == 0
+    odd, even = sum(values[::2]), values[1::2]
+    card = odd + sum(2 * value - 9 * (value > 4) for value in even)
+    return (odd + 3 * sum(even)) % 10 == 0 and card % 10 != 0
 
 
 def _is_everyday(run: str, groups: Sequence[str], lengths: tuple[int, ...]) -> bool:
