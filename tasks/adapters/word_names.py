@@ -10,6 +10,7 @@ from tasks.adapters.detection.name_lists import load_name_lists
 from tasks.adapters.detection.terms import load_terms
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.detection.ages import find_ages
 from tasks.core.detection.lexicon import PARTS_OF_SPEECH, Lexicon, Terms
 from tasks.core.verification.public import Names
 
@@ -44,6 +45,8 @@ def _concepts_of(phrase: str, lexicon: Lexicon, terms: Terms) -> Iterator[int]:
     for pos in PARTS_OF_SPEECH:
         for lemma in lexicon.bases(phrase, pos):
             yield from lexicon.senses(lemma, pos).tolist()
-    for known in (lexicon.nouns_of_adjectives, terms.concepts, terms.towns):
+    for known in (lexicon.nouns_of_adjectives, terms.concepts, terms.state_codes):
         if phrase in known:
             yield known[phrase]
+    if find_ages(phrase.split(" ")):
+        yield terms.age

@@ -25,6 +25,7 @@ from tasks.core.detection.attributes import AttributeFinder, Tag
 from tasks.core.detection.domains import Domain
 from tasks.core.detection.identifiers import KINDS, Span
 from tasks.core.detection.lexicon import lexical_key
+from tasks.core.detection.names import may_be_name
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Item, Offsets, Readings, pack_readings
 from tasks.errors import UsageError
 
@@ -46,7 +47,11 @@ class IdentifierComponent:
     finder: IdentifierFinder
 
     def __call__(self, doc: Doc) -> Doc:
-        people = [Span(e.start_char, e.end_char, "name") for e in doc.ents if e.label_ == "PERSON"]
+        people = [
+            Span(entity.start_char, entity.end_char, "name")
+            for entity in doc.ents
+            if entity.label_ == "PERSON" and may_be_name(entity.text, self.finder.names)
+        ]
         spans, domains = self.finder.read(doc.text)
         doc.user_data[IDENTIFIERS] = [*people, *spans]
         doc.user_data[DOMAINS] = domains if not people else ()

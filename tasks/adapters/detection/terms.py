@@ -41,6 +41,7 @@ WORDS: Final = DATA / "words.toml"
 STATES: Final = DATA / "states.toml"
 PLACE_LINES: Final = DATA / "places.txt"
 ADULT: Final = DATA / "adult.txt"
+DISEASES: Final = DATA / "diseases.txt"
 ANY_DRUG: Final = "drug.n.01"
 _DRUG: Final = re.compile(r"[a-z]{5,16}")
 SHORTEST_WITH_PLURAL: Final = 3
@@ -56,6 +57,7 @@ FAMILIAR_SMALL, FAMILIAR_ABROAD = 10_000, 20_000
 AGE: Final = "age.n.01"
 INTIMATE: Final = "sex life and orientation"
 ADULT_CONCEPT: Final = "pornography.n.01"
+DISEASE: Final = "disease.n.01"
 ENGLISH_SPEAKING: Final = (
     *("united_kingdom.n.01", "ireland.n.01", "australia.n.01", "new_zealand.n.01"),
 )
@@ -83,10 +85,10 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     words = words_in_use()
     states = {concept_of(name, lexicon) for name in _states().values()}
     places = _read_places(lexicon)
-    towns = {place.key: place for place in places if place.concept in states}
+    towns = {place.key for place in places if place.concept in states}
     unlisted = {
         place.key: place
-        for place in _in_one_state(places, lexicon)
+        for place in _one_of_each(places, lexicon)
         if not _is_word(place.key, lexicon)
     }
     drugs = {
@@ -108,7 +110,6 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
         "keys": np.array([key for key, _ in found], dtype=object),
         "concepts": np.array([concept for _, concept in found], dtype=np.int32),
         "towns": np.array(sorted(towns), dtype=object),
-        "states": np.array([towns[town].concept for town in sorted(towns)], dtype=np.int32),
         "large": np.array(sorted({place.key for place in places if place.large}), dtype=object),
         "weak": np.array(weak, dtype=object),
         "known": np.array(sorted(set(words) - lexicon.index.keys()), dtype=object),
@@ -140,8 +141,11 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
     intimate = (topics.masks & bits.get(INTIMATE, 0)) > 0
     persons, places, days = (_branches(roots, wordnet) for roots in (PERSONS, PLACES, DAYS))
     found = dict(zip(packaged["keys"].tolist(), packaged["concepts"].tolist(), strict=True))
-    adult = {ADULT_CONCEPT: ",".join(read_list(ADULT))}
-    reviewed = (*adult.items(), *lists["concepts"].items())
+    packaged_lists = ((ADULT_CONCEPT, ADULT), (DISEASE, DISEASES))
+    reviewed = (
+        *((concept, ",".join(read_list(path))) for concept, path in packaged_lists),
+        *lists["concepts"].items(),
+    )
     harmless = frozenset(lists["harmless"]["words"].split())
     # A large town that is rather something else is a town beside evidence: *jobs in boston*.
     large = (key for key in packaged["large"].tolist() if len(list(lexicon.bases(key, "n"))) == 1)
@@ -159,8 +163,9 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         certain=frozenset(lists["certain"]["words"].split()),
         names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
-        towns=dict(zip(packaged["towns"].tolist(), packaged["states"].tolist(), strict=True)),
+        towns=frozenset(packaged["towns"].tolist()),
         age=concept_of(AGE, lexicon),
+        disease=concept_of(DISEASE, lexicon),
         intimate=bits.get(INTIMATE, 0),
         people=sum(bits.get(topic, 0) for topic in ("age", "gender")),
         of_people=bits.get("ethnicity", 0),
@@ -225,10 +230,13 @@ def _states() -> dict[str, str]:
 
 
 def _read_places(lexicon: Lexicon) -> list[_Place]:
-    """Towns and counties; of several of one name a large one comes last."""
+    """Towns and counties; of several of one name a large one comes last, else one at home.
+
+    Those at home come first in the file.
+    """
     found = [
         _Place(entry.removesuffix("*"), concept_of(sense, lexicon), entry.endswith("*"))
-        for line in PLACE_LINES.read_text(encoding="utf-8").splitlines()
+        for line in reversed(PLACE_LINES.read_text(encoding="utf-8").splitlines())
         if line and not line.startswith("#")
         for sense, _, places in (line.partition(": "),)
         for entry in places.split(", ")
@@ -236,15 +244,16 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
     return sorted(found, key=lambda place: place.large)
 
 
-def _in_one_state(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
-    """Each name once, that of the largest; a county's that several states have is the country's."""
-    by_key: dict[str, set[int]] = {}
+def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
+    """Each name once: the only large place of that name, else the country of several at home."""
+    by_key: dict[str, list[_Place]] = {}
     for place in places:
-        by_key.setdefault(place.key, set()).add(place.concept)
-        if place.key.endswith((" county", " parish")) and len(by_key[place.key]) > 1:
-            yield place._replace(concept=concept_of(UNITED_STATES, lexicon))
-        else:
-            yield place
+        by_key.setdefault(place.key, []).append(place)
+    united = concept_of(UNITED_STATES, lexicon)
+    for own in by_key.values():
+        large = {place.concept for place in own if place.large}
+        several = len(large or {place.concept for place in own}) > 1
+        yield own[-1]._replace(concept=united) if several else own[-1]
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:

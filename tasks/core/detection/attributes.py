@@ -8,6 +8,7 @@ topic away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -47,6 +48,13 @@ INTIMATE_PARTS = (
 )
 SHORT_PART = 3
 """Words that names of sites are made of; short ones only beside a word that is known."""
+
+
+MEDICAL_ENDING = re.compile(
+    r"[a-z]{3}(?:itis|osis|oses|iasis|a?emia|uria|pathy|pathies|virus|omas?|plegia|trophy|plasia|"
+    r"algia|rrhea|rrhagia|penia|ectomy|ostomy|otomy|plasty|megaly|malacia|paresis)$"
+)
+"""How most of the 2,500 words of ICD-10-CM end that WordNet and everyday lists lack."""
 
 
 class Sense(NamedTuple):
@@ -137,7 +145,7 @@ class AttributeFinder:
             return length, sense._replace(weak=False)
         if word in self.stop_words or word not in self.terms.towns:
             return length, sense
-        return length, Sense(self.terms.towns[word], in_doubt=True)
+        return length, Sense(state, in_doubt=True)
 
     def _needs_context(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> bool:
         sensitive = [sense.weak for _, sense in found if sense.concept != NO_CONCEPT]
@@ -337,7 +345,8 @@ class AttributeFinder:
             return intimate
         meant = self._sensitive_words().correction(word)
         if meant is None:
-            return NO_SENSE
+            is_disease = self.scope == "sensitive" and MEDICAL_ENDING.search(word)
+            return Sense(self.terms.disease, in_doubt=True) if is_disease else NO_SENSE
         sense = self._choose_word(meant, "")
         return sense if sense.concept == NO_CONCEPT else sense._replace(in_doubt=True)
 

@@ -129,23 +129,37 @@ _DATES = re.compile(
     rf")(?![0-9a-z]|[/.-][0-9])"
 )
 
+# Words that a day in somebody's life stands beside, and those of days that everybody knows.
+_PERSONAL = word_set(
+    """anniversary arrested astrology baby bday birth birthdate birthday birthdays born chart date
+    death deceased died divorced dob horoscope husband married me mother my natal numerology
+    obituaries obituary obits son wedding wife"""
+)
+_EVENTS = word_set(
+    """attack attacks battle bombing championship concert crash debate earthquake eclipse election
+    episode fire flood game happened history hurricane lottery moon news newspaper olympics race
+    season shooting show tornado tv war"""
+)
+
 _SUFFIXES = (
     r"alley|ave|avenue|av|blvd|boulevard|causeway|cir|circle|court|cres|crescent|crossing|ct|dr|"
     r"drive|esplanade|expressway|expy|highway|hwy|lane|ln|loop|mews|parkway|pike|pkwy|pl|place|"
     r"plaza|rd|road|sq|square|st|street|ter|terrace|trail|trl|turnpike|way"
 )
-_STREET_WORD = r"(?:[a-z][a-z'.-]*|[0-9]{1,3}(?:st|nd|rd|th))"
-_QUARTER = r"(?: (?:[ns]?[ew]|[ns]|north|south|east|west)(?![\w-]))?"
+_STREET_WORD = r"(?:[a-z][a-z'.-]*|[0-9]{1,3}(?:st|nd|rd|th)|[0-9]{1,2}(?= mile ))"
+_SIDE = r"(?:[ns]?[ew]|[ns]|(?:north|south)(?:east|west)?|east|west)"
+_QUARTER = rf"(?: {_SIDE}(?![\w-]))?"
 _UNIT = r"(?:,? (?:apt|apartment|bldg|lot|suite|ste|unit|#)\.? ?#?[a-z0-9-]{1,6}(?![a-z0-9]))?"
 _STREETS = re.compile(
-    rf"(?<![\w/.$-])(?P<house>[0-9]{{1,6}})[a-z]?(?:-[0-9]{{1,4}})?,? "
+    rf"(?<![\w/.$-])(?P<house>[0-9]{{1,6}})[a-z]?(?:-[0-9]{{1,4}})?(?: 1/2)?,? "
     rf"(?P<words>(?:{_STREET_WORD} ){{1,4}}?)(?P<suffix>{_SUFFIXES})(?![\w-])\.?{_QUARTER}{_UNIT}"
 )
 _ROADS_AND_BOXES = re.compile(
-    r"(?<![\w/.$-])[0-9]{1,6} (?:[a-z]+ ){0,2}(?:hwy|highway|route|rte|rt|rr|county road|cr|fm) "
-    rf"[0-9]{{1,4}}(?![\w-]){_QUARTER}"
+    r"(?<![\w/.$-])[0-9]{1,6} (?:[a-z.]+ ){0,2}(?:hwy|highway|route|rte|rt|rr|county road|cr|fm) "
+    rf"(?:no\.? )?[0-9]{{1,4}}(?![\w-]){_QUARTER}"
     r"|(?<![\w/.$-])[0-9]{1,6} (?:[nsew]\.? )?broadway(?![\w-])"
     r"|(?<![\w/.$-])[0-9]{1,6} (?:[nsew]\.?|north|south|east|west) [0-9]{1,3}(?:st|nd|rd|th)(?!\w)"
+    rf"|(?<![\w/.$-])[0-9]{{1,6}} {_SIDE}\.? [0-9]{{1,6}} {_SIDE}(?![\w-])"
     r"|(?<![\w/.$-])[0-9]{1,6} (?:ave|avenue) of (?:the )?[a-z]+"
     r"|(?<![a-z])(?:p\.? ?o\.?|post office) ?box ?#? ?[0-9]+"
 )
@@ -195,10 +209,23 @@ _LABELLED = re.compile(
 )
 _HYPHENATED = re.compile(r"(?<![a-z0-9-])[a-z0-9]+(?:-[a-z0-9]+)+(?![a-z0-9-])")
 _SIZE = re.compile(r"[0-9]+x[0-9]+")
-# Numbers of things in shops and libraries point to nobody.
+# Numbers of things in shops, libraries and manuals, of roads and flights point to nobody.
 _THINGS = re.compile(
-    r"(?<![a-z])(?:isbn|issn|upc|ean|sku|part|parts|model|item|patent|rfc|version|ver|firmware|build)"
+    r"(?<![a-z])(?:isbn|issn|upc|ean|gtin|sku|asin|mpn|nsn|oem|cas|part|parts|model|item|patent|rfc|kb|"
+    r"version|ver|firmware|build|error|stop|bulletin|article|catalog|stock|form|size|scale|series|"
+    r"route|rte|highway|hwy|interstate|flight|channel|page|chapter|psalm|room)"
     r"(?: ?(?:no|num|number|code|13|10))?[.:#]? ?$"
+)
+# Round numbers, and what follows or leads numbers that count something: *under 15000*, *12000 btu*.
+_COUNTS_BEFORE = re.compile(
+    r"(?<![a-z])(?:under|below|over|above|about|around|than|within|upto|up to|top|only|earn|win|"
+    r"save|rs|inr|usd|eur|gbp|is|are|of|with|make|first|last|next)\.? ?$"
+)
+_COUNTS_AFTER = re.compile(
+    r" ?(?:btu|rpm|mah|miles?|km|meters?|metres?|feet|ft|sq|square|acres?|gallons?|lbs?|pounds|"
+    r"tons?|watts?|volts?|lumens?|points?|pieces?|people|words|songs|names|jobs|hours?|days?|"
+    r"years?|dollars?|bucks|euros?|rupees|rs|inr|usd|pesos|yen|won|calories|leagues|series|bc|ad)"
+    r"(?![a-z])"
 )
 # Plates look like models: only the words before them tell; the British kind is like nothing else.
 _PLATE_LABEL = re.compile(
@@ -212,6 +239,10 @@ _PLATE_PARTS = re.compile(r"[a-z0-9]+(?:[ -][a-z0-9]+){0,2}")
 PLATE_LENGTHS = range(5, 9)
 """Letters and digits of a plate."""
 LONGEST_LABEL = 20
+LONGEST_COUNT = 8
+SHORTEST_NUMBER = 7
+SHORTEST_CODE = 9
+"""Digits of a number among words, and letters and digits of a code, that nothing else tells."""
 _ZIP = re.compile(r"(?<![0-9a-z$])(?<![0-9][.,-])[0-9]{5}(?:-[0-9]{4})?(?![0-9a-z]|[.,-][0-9])")
 _UK_AREAS = (
     r"ab|al|b|ba|bb|bd|bh|bl|bn|br|bs|bt|ca|cb|cf|ch|cm|co|cr|ct|cv|cw|da|dd|de|dg|dh|dl|dn|dt|dy|e|"
@@ -236,8 +267,17 @@ _TYPED_HOSTS = re.compile(
 def dates(text: str) -> Iterator[Span]:
     """Full dates: day, month and year in any usual order and spelling."""
     for match in _DATES.finditer(text):
-        if _has_month(match.group()):
+        if _has_month(match.group()) and not _is_of_event(match.group(), text):
             yield Span(match.start(), match.end(), "date_of_birth")
+
+
+def _is_of_event(date: str, text: str) -> bool:
+    """Whether a date is that of what happened to many: a recent one among words, none personal."""
+    recent = re.search(r"(?<![0-9])20[0-9]{2}(?![0-9])", date) is not None
+    others = set(re.findall(r"[a-z]+", text.replace(date, " ")))
+    return (
+        bool(others) and others.isdisjoint(_PERSONAL) and (recent or not others.isdisjoint(_EVENTS))
+    )
 
 
 def _has_month(date: str) -> bool:
@@ -280,13 +320,29 @@ def numbers(text: str) -> Iterator[Span]:
     unless a word before them says so (*pin 1234*). The kind is a guess by the grouping of digits.
     """
     yield from _codes(text)
-    for pattern in (_ZIP, _POSTCODE):
-        for match in pattern.finditer(text):
+    for match in _ZIP.finditer(text):
+        if not (_is_of_thing(text, match.start()) or _is_count(text, *match.span())):
             yield Span(match.start(), match.end(), "zip")
+    for match in _POSTCODE.finditer(text):
+        yield Span(match.start(), match.end(), "zip")
     for match in _NUMBER_RUN.finditer(text):
-        kind = _number_kind(match.group())
-        if kind and not _is_of_thing(text, match.start()):
+        kind = _number_kind(match.group(), alone=match.group() == text)
+        if kind and not (_is_of_thing(text, match.start()) or _is_count(text, *match.span())):
             yield Span(match.start(), match.end(), kind)
+
+
+def _is_count(text: str, start: int, end: int) -> bool:
+    """Whether a number counts or prices something: five to eight digits, alone and mostly round."""
+    number = text[start:end]
+    if not number.isdigit() or len(number) > LONGEST_COUNT:
+        return False
+    round_number = number.endswith("000") and number != text
+    before = text[max(0, start - LONGEST_LABEL) : start]
+    return (
+        round_number
+        or _COUNTS_AFTER.match(text, end) is not None
+        or (_COUNTS_BEFORE.search(before) is not None and number.endswith("00"))
+    )
 
 
 def _codes(text: str) -> Iterator[Span]:
@@ -297,12 +353,18 @@ def _codes(text: str) -> Iterator[Span]:
     yield from _plates(text)
     for match in _HYPHENATED.finditer(text):
         code = match.group()
-        is_code = any(map(str.isalpha, code)) and _digits(code) >= 6
+        is_code = any(map(str.isalpha, code)) and _may_be_code(code.replace("-", ""))
         if is_code and not _is_of_thing(text, match.start()):
             yield Span(match.start(), match.end(), "account")
     for match in _MIXED_TOKEN.finditer(text):
-        if _digits(match.group()) >= 6 and not _SIZE.fullmatch(match.group()):
+        code = match.group()
+        is_code = _may_be_code(code) and not _SIZE.fullmatch(code)
+        if is_code and not _is_of_thing(text, match.start()):
             yield Span(match.start(), match.end(), "account")
+
+
+def _may_be_code(code: str) -> bool:
+    return _digits(code) >= 6 and len(code) >= SHORTEST_CODE
 
 
 def _plates(text: str) -> Iterator[Span]:
@@ -337,20 +399,42 @@ def _is_of_thing(text: str, start: int) -> bool:
     return _THINGS.search(text[max(0, start - LONGEST_LABEL) : start]) is not None
 
 
-def _number_kind(run: str) -> str:
+def _number_kind(run: str, *, alone: bool) -> str:
+    """A guess; what is typed alone is asked for itself, be it short."""
     groups = re.findall(r"[0-9]+", run)
     lengths = tuple(map(len, groups))
-    if sum(lengths) < 6 or _is_everyday(run, groups, lengths):
+    if sum(lengths) < (6 if alone else SHORTEST_NUMBER) or _is_article(run):
+        return ""
+    if _is_everyday(run, groups, lengths) and not (alone and lengths == (3, 4)):
         return ""
     if lengths in _SSN_SHAPES:
         return "ssn"
     return "phone" if lengths in _PHONE_SHAPES or run[0] == "+" else "account"
 
 
+def _is_article(run: str) -> bool:
+    """Whether the check digit is that of a book or of an article of commerce (ISBN, UPC, EAN).
+
+    A number that may be that of a card, too, is none.
+    """
+    if not run.isdigit() or len(run) not in (10, 12, 13):
+        return False
+    values = list(map(int, reversed(run)))
+    if len(run) == 10:
+        return run[0] in "01" and sum(at * value for at, value in enumerate(values, 1)) % 11 == 0
+    odd, even = sum(values[::2]), values[1::2]
+    card = odd + sum(2 * value - 9 * (value > 4) for value in even)
+    return (odd + 3 * sum(even)) % 10 == 0 and card % 10 != 0
+
+
 def _is_everyday(run: str, groups: Sequence[str], lengths: tuple[int, ...]) -> bool:
     """Counting, years, decimal fractions, sizes, a model and its year."""
     years = [bool(re.fullmatch(_YEAR, group)) for group in groups]
     if max(lengths) == 1 or all(years) or re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,8}", run):
+        return True
+    if lengths == (3, 4) and (" " in run or groups[0][0] in "01"):
+        return True
+    if len(groups) > 2 and max(lengths) < 4 and not run.replace(" ", "").strip("0123456789"):
         return True
     if sum(lengths) == 6 and len(groups) > 1:
         return True

@@ -211,8 +211,9 @@ class Terms:
         silences: what takes the sensitive sense away.
         persons: concepts that are one person or god by name: *aaron* in a query is anybody.
         named: concepts with a name of their own, persons or not.
-        towns: words that are the name of a town if a state follows, with the state's concept.
+        towns: words that are the name of a town if a state follows.
         age: the concept of an age that is told, *63 year old*.
+        disease: the concept of a disease that is known by its ending alone, *cholangitis*.
         intimate: the topic of sex life, for sites and words made of others: *gaychat*.
         people, of_people: topics of words for people, and those that speak of somebody beside them.
         state_codes: letters that are a state's after a town, whatever they mean elsewhere.
@@ -232,9 +233,10 @@ class Terms:
     silences: Sequence[Silence] = field(default=(), repr=False)
     persons: AbstractSet[int] = field(default=frozenset(), repr=False)
     named: AbstractSet[int] = field(default=frozenset(), repr=False)
-    towns: Mapping[str, int] = field(default_factory=dict, repr=False)
+    towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     state_codes: Mapping[str, int] = field(default_factory=dict, repr=False)
     age: int = -1
+    disease: int = -1
     intimate: int = 0
     people: int = 0
     of_people: int = 0
@@ -252,7 +254,7 @@ class Terms:
     @cached_property
     def states(self) -> frozenset[int]:
         """The concepts of the states that towns are in."""
-        return frozenset((*self.towns.values(), *self.state_codes.values()))
+        return frozenset(self.state_codes.values())
 
     @cached_property
     def cues(self) -> frozenset[str]:

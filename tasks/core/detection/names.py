@@ -87,6 +87,17 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
     return found
 
 
+def may_be_name(text: str, lists: NameLists) -> bool:
+    """Whether what somebody else takes for a person may be one: names, or words in no dictionary.
+
+    Pipelines trained on running text take much of a query without capitals for people.
+    """
+    keys = [_key(written) for written in _WORD.findall(text)]
+    odds = [max(lists.first_odds(key), lists.last_odds(key)) for key in keys]
+    fitting = (own >= ALONE or _is_unknown(key, lists) for key, own in zip(keys, odds, strict=True))
+    return len(keys) > 1 and max(odds) >= ROW_ODDS and all(fitting)
+
+
 def _may_hold_name(text: str, lists: NameLists) -> bool:
     """A quick look, for four queries in five hold no word with which a name can begin."""
     keys = [_key(written) for written in _WORD.findall(text)]

@@ -147,13 +147,17 @@ def test_a_trained_pipeline_is_used_where_it_is_named(
 ) -> None:
     trained = spacy.blank("en")
     ruler = trained.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "PERSON", "pattern": "zaphod"}])
+    people = ("zaphod pelletier", "green tea", "zaphod")
+    ruler.add_patterns([{"label": "PERSON", "pattern": person} for person in people])
     tags = trained.add_pipe("attribute_ruler")
     tags.add(patterns=[[{"LOWER": "cure"}]], attrs={"POS": "VERB"})
     trained.to_disk(tmp_path / "model")
     reader = Reader(wordnet, topics, "sensitive", str(tmp_path / "model"))
-    found = reader("zaphod cure")
-    assert found == {"zaphod": "identifier", "cure": "bring_around.v.02"}
+    found = reader("how to cure zaphod pelletier")
+    assert found["zaphod pelletier"] == "identifier"
+    assert found["cure"] == "bring_around.v.02"
+    # Only where our own lists agree: a model takes much of what has no capitals for a person.
+    assert "identifier" not in reader("green tea by zaphod").values()
 
 
 def test_a_missing_pipeline_is_a_clear_error(wordnet: WordNet, topics: TopicMap) -> None:

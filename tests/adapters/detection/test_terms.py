@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import tomllib
 from io import BytesIO
@@ -55,6 +56,14 @@ def test_phrases_are_multi_words() -> None:
     assert all(phrase == lexical_key(phrase) and " " in phrase for phrase in read_list(PHRASES))
 
 
+@pytest.mark.parametrize("path", sorted(WORDS.parent.iterdir()), ids=lambda path: path.name)
+def test_every_list_names_its_source_and_licence(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    head = "\n".join(itertools.takewhile(lambda line: line.startswith("#"), lines))
+    licences = ("CC BY 4.0", "MIT", "public domain", "facts, free", "WordNet 3.0", "the law")
+    assert any(licence in head for licence in licences) or "Reviewed by hand" in head
+
+
 def test_lists_are_part_of_what_decides_kept_results() -> None:
     counted = {file.parent / "data" for file in code_of("tasks.phases.analyse")}
     assert {list.parent for list in (WORDS, STATES, PHRASES, DEFAULT_TOPICS)} <= counted
@@ -65,12 +74,19 @@ def test_what_would_run_code_is_not_read() -> None:
         _PlainPickle(BytesIO(pickle.dumps(Path))).load()
 
 
-def test_towns_and_drugs_come_from_packages(wordnet: WordNet, topics: TopicMap) -> None:
+def test_places_and_drugs_come_from_lists(wordnet: WordNet, topics: TopicMap) -> None:
     terms = load_terms(wordnet, topics, load_name_lists(STORE), STORE)
     names = wordnet.taxonomy.names
     assert names[terms.concepts["murfreesboro"]] == "tennessee.n.01"
+    assert names[terms.concepts["ghaziabad"]] == "india.n.01"
+    assert names[terms.concepts["arlington county"]] == "virginia.n.01"
+    assert names[terms.concepts["orange county"]] == "united_states.n.01"
+    assert "reading" in terms.towns
     assert names[terms.concepts["lexapro"]] == "drug.n.01"
     assert "grants" not in terms.concepts
+    # Rather a car or a baseball team, unless something speaks for the town.
+    assert "toyota" in terms.weak
+    assert "boston" in terms.weak
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +126,32 @@ def found(wordnet: WordNet, topics: TopicMap) -> object:
         ("aaron", set()),
         ("city park", set()),
         ("zoloft withdrawal", {"zoloft"}),
+        ("jobs in boston", {"boston"}),
+        ("boston market menu", set()),
+        ("mi jail", {"jail"}),
+        ("troy mi", {"troy", "mi"}),
+        ("bend or", {"bend", "or"}),
+        ("toyota", set()),
+        ("hotels in toyota", {"toyota"}),
+        ("63 year old man", {"63 year old", "man"}),
+        ("turning 65 medicare", {"turning 65"}),
+        ("50th birthday gifts", {"50th birthday"}),
+        ("turn 90 degrees", set()),
+        ("dating women over 40", {"women over 40"}),
+        ("freegaychat", set()),
+        ("gaychat", {"gaychat"}),
+        ("pansexuals", {"pansexuals"}),
+        ("www.pornvids.com", {"pornvids"}),
+        ("www.circuitcity.com", set()),
+        ("middlesex county college", {"middlesex county"}),
+        ("strip club near me", {"strip club"}),
+        ("how do americans see germans", {"americans", "germans"}),
+        ("i am german", {"german"}),
+        ("danish furniture", set()),
+        ("korean women", {"korean", "women"}),
+        ("cholangioptosis", {"cholangioptosis"}),
+        ("athletes foot", {"athletes foot"}),
+        ("congressional hearing", {"congressional"}),
     ],
 )
 def test_the_query_decides_what_its_words_mean(

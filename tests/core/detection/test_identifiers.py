@@ -118,6 +118,8 @@ def test_full_dates(text: str) -> None:
         "10.4.11",
         "1/2/3/4",
         "4-4-2",
+        "lottery results june 5 2006",
+        "attack on pearl harbor december 7 1941",
     ],
 )
 def test_no_full_date(text: str) -> None:
@@ -136,6 +138,11 @@ def test_no_full_date(text: str) -> None:
         "9 st james pl, suite 200",
         "1234 hwy 61",
         "1420 broadway",
+        "844 6th street northwest",
+        "2615 1/2 gary avenue",
+        "4140 west 5415 south",
+        "2229 18 mile road",
+        "1101 u.s. highway no. 130 north",
         "p.o. box 123",
         "po box 99",
     ],
@@ -178,7 +185,7 @@ def test_no_address(text: str) -> None:
         ("202 555 1999", "phone"),
         ("5551234567", "phone"),
         ("+44 20 7946 0958", "phone"),
-        ("123456", "account"),
+        ("1234567", "account"),
         ("12345678", "account"),
         ("1234 5678 9012 3456", "account"),
         ("2006 1234 5678 1", "account"),
@@ -209,10 +216,28 @@ def test_numbers(number: str, kind: str) -> None:
         "mp3",
         "rs232",
         "no digits",
+        "laptop under 80000",
+        "12500 btu air conditioner",
+        "20000 leagues under the sea",
+        "patent 6285999",
+        "isbn 0131103628",
+        "0131103628 textbook",
+        "036000291452 cereal",
+        "error 80070057",
+        "part number 40mxf250d",
+        "compaq dc123456",
+        "oil filter 123456",
+        "chevy 350 4000 rpm",
+        "pick 3 10 20 30",
     ],
 )
 def test_everyday_numbers(text: str) -> None:
     assert list(numbers(text)) == []
+
+
+@pytest.mark.parametrize("text", ["90210", "555 0198", "123456", "10000"])
+def test_a_number_typed_alone_is_asked_for_itself(text: str) -> None:
+    assert [(span.start, span.end) for span in numbers(text)][:1] == [(0, len(text))]
 
 
 def test_a_label_makes_a_short_number_an_account() -> None:

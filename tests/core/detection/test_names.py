@@ -113,6 +113,10 @@ def names_in(text: str) -> list[str]:
         "xiaoming urabe",
         "urabe obrien lela",
         "mary johnson obrien",
+        "auda s rivard",
+        "zorbova, lela",
+        "urabe, inunnguaq",
+        "ms. kokshoorn",
     ],
 )
 def test_whole_query_is_a_name(text: str) -> None:
@@ -151,6 +155,9 @@ def test_whole_query_is_a_name(text: str) -> None:
         "john 3 smith",
         "urabe obrien invoice zork",
         "gmail urabe",
+        "xanax v klonopin",
+        "audi, bmw",
+        "ms kokshoorn",
     ],
 )
 def test_no_name(text: str) -> None:
