@@ -341,7 +341,7 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
 
 
 def _let_the_line_win(arguments: argparse.Namespace, chosen: dict[str, Any]) -> None:
-    """`--person` and `--columns user=` say the same thing, as `store` and `shared` do."""
+    """`--person` and `--columns user=` say the same: either takes the other's place."""
     if arguments.person and "columns" in chosen and not arguments.columns:
         chosen["columns"] = {r: n for r, n in chosen["columns"].items() if r != "user"}
     if "user" in chosen.get("columns", {}) and arguments.columns and not arguments.person:

@@ -73,6 +73,8 @@ def next_command(options: argparse.Namespace, found: Inspection) -> str:
     for name in SAID:
         if value := getattr(options, name):
             parts += [f"--{name.replace('_', '-')}", value]
+    if options.config:
+        parts += ["--config", options.config]
     if options.columns:
         parts += ["--columns", options.columns]
     if options.person:

@@ -234,3 +234,21 @@ def test_the_automation_that_starts_a_run(visit: Visit, services: Services) -> N
     visit.page.get_by_text("inbox: files have arrived").first.wait_for()
     visit.keep("automations")
     assert visit.complaints == []
+
+
+def test_events_tell_what_has_happened(services: Services, run: dict[str, Any]) -> None:
+    def told() -> dict[str, dict[str, Any]] | None:
+        asked = {"filter": {"event": {"prefix": ["logveil."]}}}
+        found = {each["event"]: each for each in services.ask("events/filter", asked)["events"]}
+        return found if "logveil.file.rejected" in found else None
+
+    found = wait_for("the events", told)
+    assert set(found) == {
+        "logveil.file.arrived",
+        "logveil.file.rejected",
+        "logveil.release.published",
+        "logveil.rows.waiting",
+    }
+    assert found["logveil.release.published"]["payload"]["published"] > 0
+    assert found["logveil.rows.waiting"]["payload"]["waiting"] > 0
+    assert found["logveil.file.rejected"]["resource"]["prefect.resource.name"] == "bad.tsv"

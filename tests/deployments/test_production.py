@@ -21,12 +21,11 @@ from typing import Any
 import pytest
 
 from tests.helpers.postgres import postgres
-from tests.helpers.services import ROOT, SECONDS_BETWEEN_RUNS, Services, free_port, wait_for
+from tests.helpers.services import ROOT, Services, free_port, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PAGE = OPERATIONS[OPERATIONS.index("## In production") : OPERATIONS.index("## Exit codes")]
-SCHEDULE = 'cron: "*/5 * * * *"'
 TYPED = (
     "PostgreSQL behind the server",
     "What is deployed: a copy",
@@ -84,8 +83,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, clone / name)
     (clone / ".venv").symlink_to(sys.prefix)
-    shipped = clone / "deployments" / "prefect.yaml"
-    shipped.write_text(shipped.read_text().replace(SCHEDULE, f"interval: {SECONDS_BETWEEN_RUNS}"))
     home = folder / "home"
     home.mkdir()
     with postgres() as database:
@@ -112,7 +109,7 @@ def credential(machine: Machine) -> str:
     return found
 
 
-def test_a_log_is_released_on_schedule(machine: Machine) -> None:
+def test_a_log_is_released_when_it_arrives(machine: Machine) -> None:
     machine.type(TYPED[0])
     told = machine.type(TYPED[1])
     assert machine.services.url in told
@@ -128,9 +125,12 @@ def test_the_api_asks_for_the_credential(machine: Machine) -> None:
 
     def completed() -> list[dict[str, Any]]:
         runs = machine.services.ask("flow_runs/filter", {}, credential(machine))
-        return [run for run in runs if run["state_name"] == "Completed"]
+        ended = [run for run in runs if run["state_name"] == "Completed"]
+        return [run for run in ended if run["parent_task_run_id"] is None]
 
-    assert all(run["auto_scheduled"] for run in wait_for("the run to end", completed))
+    # The file started it by arriving.
+    (run,) = wait_for("the run to end", completed)
+    assert run["created_by"]["type"] == "AUTOMATION"
 
 
 def test_no_command_line_tells_the_credential(machine: Machine) -> None:
