@@ -6,7 +6,8 @@ release is published, then the intent is applied. An intent found later tells th
 killed on the way: if its release lies in the folder it is committed, otherwise rolled back.
 Until then readers see nothing of it. Each of the steps is one transaction.
 
-There is no query text and no user id in it: numbers, hashes, names of files and concepts.
+There is no query text and no user id in it: numbers, hashes, names of files and concepts, and what
+differentially private counts tell, words of k people or more.
 """
 
 from __future__ import annotations

@@ -73,6 +73,10 @@ def _contest(
             comparison.try_once(method)
             print(f"{log.stem} {scope}: {method.name}", file=sys.stderr, flush=True)
     methods = {**known, **comparison.tasks["methods"]}
+    for own in methods.values():
+        # The code says that.
+        own.pop("source", None)
+        own.pop("assumed", None)
     best = verdicts(methods, OURS, settings.k)
     return {"raw": comparison.tasks["raw"], "methods": methods, "verdicts": best}
 

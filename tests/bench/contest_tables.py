@@ -20,7 +20,8 @@ def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
     cells = found["cells"]
     tasks = list(cells[0]["verdicts"])
     heads = ("log", "scope", "rows published", *(f"{task}: ours / next" for task in tasks))
-    whole = ("method", "fewest people", "holds k", "ε, δ", "rows published", *tasks)
+    about = ("fewest people", "holds k", "rows of fewer than k", "ε, δ", "rows published")
+    whole = ("method", *about, *tasks)
     return {
         "contest_table": markdown_table(heads, (_row(cell, tasks) for cell in cells)),
         "contest_methods_table": markdown_table(whole, _methods(cells[0], tasks)),
@@ -51,7 +52,8 @@ def _methods(cell: Cell, tasks: Sequence[str]) -> Iterator[tuple[str, ...]]:
         held = "yes" if own["least_people"] >= K else "no"
         shown = (f"{own['scores'].get(task, 0.0):.2f}" for task in tasks)
         rows = f"{100 * own['rows_published']:.1f} %"
-        yield name, f"{own['least_people']:,}", held, private, rows, *shown
+        few = f"{own['records_below_k']:,}"
+        yield name, f"{own['least_people']:,}", held, few, private, rows, *shown
 
 
 def private_counts_table(found: Mapping[str, Any]) -> str:
