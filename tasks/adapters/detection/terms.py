@@ -158,6 +158,7 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances & ~intimate).tolist()),
         support=_support(lists["support"], bits),
         persons=frozenset(np.flatnonzero(persons & taxonomy.instances).tolist()),
+        kinds_of_person=frozenset(np.flatnonzero(persons & ~taxonomy.instances).tolist()),
         places_and_days=frozenset(np.flatnonzero((places & taxonomy.instances) | days).tolist()),
         brands=frozenset(lists["doubtful"]["words"].split()),
         certain=frozenset(lists["certain"]["words"].split()),

@@ -40,7 +40,10 @@ CLEARLY = 4
 SHORTEST = 2
 """Letters of a word that counts only beside another of its topic."""
 
-BEFORE_ORIGIN = frozenset({"a", "an", "am", "im", "being", "half", "part"})
+BEFORE_ORIGIN = frozenset(
+    {"a", "about", "am", "an", "are", "being", "between", "half", "im", "of", "part", "the", "were"}
+)
+"""What stands before an origin that is somebody's, and not before a language or a dish."""
 
 INTIMATE_PARTS = (
     *("sexual", "porn", "xxx", "fuck", "nude", "milf", "pussy", "lesbian", "hentai", "shemale"),
@@ -161,17 +164,25 @@ class AttributeFinder:
         position = 0
         for length, sense in found:
             topics = self._topics(sense) & ~silenced
-            alone = sense.weak and not self._is_somebody(tokens, position, length)
+            of_people = topics & self.terms.of_people
+            alone = sense.weak and not (
+                of_people and self._is_somebody(tokens, position, position + length)
+            )
             counts = topics & said if alone else topics
             chosen.append((length, sense if counts else NO_SENSE))
             position += length
         return chosen
 
-    def _is_somebody(self, tokens: Sequence[str], position: int, length: int) -> bool:
-        """Whether the grammar says that a word is what somebody is: *i am danish*."""
-        before = tokens[position - 1] if position else ""
-        after = tokens[position + length] if position + length < len(tokens) else ""
-        return before in BEFORE_ORIGIN and (not after or after in self.stop_words)
+    def _is_somebody(self, tokens: Sequence[str], start: int, end: int) -> bool:
+        """Whether an origin is somebody's: *i am german*, *german politicians*."""
+        before = tokens[start - 1] if start else ""
+        after = tokens[end] if end < len(tokens) else ""
+        if before in BEFORE_ORIGIN and (not after or after in self.stop_words):
+            return True
+        noun = self.lexicon.base(after, "n") or ""
+        return any(
+            int(sense) in self.terms.kinds_of_person for sense in self.lexicon.senses(noun, "n")[:1]
+        )
 
     def _support(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> int:
         """The topics for which a word of the query speaks that is not weak."""

@@ -210,6 +210,7 @@ class Terms:
         support: words that are such company, with the topics they speak for.
         silences: what takes the sensitive sense away.
         persons: concepts that are one person or god by name: *aaron* in a query is anybody.
+        kinds_of_person: what people are, *politician*: an origin before it is somebody's.
         named: concepts with a name of their own, persons or not.
         towns: words that are the name of a town if a state follows.
         age: the concept of an age that is told, *63 year old*.
@@ -232,6 +233,7 @@ class Terms:
     support: Mapping[str, int] = field(default_factory=dict, repr=False)
     silences: Sequence[Silence] = field(default=(), repr=False)
     persons: AbstractSet[int] = field(default=frozenset(), repr=False)
+    kinds_of_person: AbstractSet[int] = field(default=frozenset(), repr=False)
     named: AbstractSet[int] = field(default=frozenset(), repr=False)
     towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     state_codes: Mapping[str, int] = field(default_factory=dict, repr=False)
