@@ -30,7 +30,7 @@ from tasks.adapters.public_data import (
     words_in_use,
 )
 from tasks.adapters.wordnet import WordNet, wordnet_sources
-from tasks.core.detection.lexicon import Lexicon, Silence, Terms, lexical_key
+from tasks.core.detection.lexicon import Lexicon, Sense, Silence, Terms, lexical_key
 from tasks.core.detection.name_lists import NameLists
 from tasks.core.detection.topics import TopicMap
 from tasks.core.records import Flags
@@ -55,6 +55,7 @@ COMMONEST: Final = 3000
 FAMILIAR_SMALL, FAMILIAR_ABROAD = 10_000, 20_000
 """A small or foreign town among so many commonest words is rather these: *cadillac*, *toyota*."""
 AGE: Final = "age.n.01"
+INHABITANT: Final = "inhabitant.n.01"
 INTIMATE: Final = "sex life and orientation"
 ADULT_CONCEPT: Final = "pornography.n.01"
 DISEASE: Final = "disease.n.01"
@@ -165,6 +166,11 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
         towns=frozenset(packaged["towns"].tolist()),
+        origins={
+            word: Sense(concept_of(INHABITANT, lexicon), in_doubt=False, weak=kind == "adjectives")
+            for kind, words in lists["origins"].items()
+            for word in words.split()
+        },
         age=concept_of(AGE, lexicon),
         disease=concept_of(DISEASE, lexicon),
         intimate=bits.get(INTIMATE, 0),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tasks.core.choices import Scope
 from tasks.core.detection.ages import find_ages
@@ -20,6 +20,7 @@ from tasks.core.detection.lexicon import (
     PARTS_OF_SPEECH,
     Lexicon,
     PartOfSpeech,
+    Sense,
     SpellingCorrector,
     Terms,
 )
@@ -58,18 +59,6 @@ MEDICAL_ENDING = re.compile(
     r"algia|rrhea|rrhagia|penia|ectomy|ostomy|otomy|plasty|megaly|malacia|paresis)$"
 )
 """How most of the 2,500 words of ICD-10-CM end that WordNet and everyday lists lack."""
-
-
-class Sense(NamedTuple):
-    """The sense chosen for a word or expression: the concept it stands for.
-
-    `in_doubt` if it was preferred, being sensitive, to a more common one that is not; `weak` if it
-    counts only beside another word of its topic.
-    """
-
-    concept: int
-    in_doubt: bool
-    weak: bool = False
 
 
 NO_SENSE = Sense(NO_CONCEPT, False)
@@ -298,6 +287,8 @@ class AttributeFinder:
         term = self._term(word)
         if term is not None:
             return term
+        if self.scope == "sensitive" and word in self.terms.origins:
+            return self.terms.origins[word]
         lemmas = self._lemmas(word)
         if self.scope == "sensitive" and word in self.terms.harmless:
             return NO_SENSE
