@@ -89,7 +89,7 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     towns = {place.key for place in places if place.concept in states}
     unlisted = {
         place.key: place
-        for place in _one_of_each(places, lexicon)
+        for place in _one_of_each(places, states, lexicon)
         if not _is_word(place.key, lexicon)
     }
     drugs = {
@@ -251,7 +251,9 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
     return sorted(found, key=lambda place: place.large)
 
 
-def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
+def _one_of_each(
+    places: Iterable[_Place], states: AbstractSet[int], lexicon: Lexicon
+) -> Iterator[_Place]:
     """Each name once: the only large place of that name, else the country of several at home."""
     by_key: dict[str, list[_Place]] = {}
     for place in places:
@@ -259,8 +261,9 @@ def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]
     united = concept_of(UNITED_STATES, lexicon)
     for own in by_key.values():
         large = {place.concept for place in own if place.large}
-        several = len(large or {place.concept for place in own}) > 1
-        yield own[-1]._replace(concept=united) if several else own[-1]
+        concepts = large or {place.concept for place in own}
+        at_home = len(concepts) > 1 and not concepts.isdisjoint(states)
+        yield own[-1]._replace(concept=united) if at_home else own[-1]
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:

@@ -99,7 +99,7 @@ class AttributeFinder:
         ages = find_ages(tokens)
         while position < len(tokens):
             length, sense = self._longest_phrase(tokens, position)
-            if position in ages:
+            if position in ages and self._is_in_scope(self.terms.age):
                 length, sense = ages[position], Sense(self.terms.age, in_doubt=False)
             elif not length:
                 length, sense = 1, self._word_sense(tokens[position], tags[position])
@@ -114,13 +114,19 @@ class AttributeFinder:
             found = self._in_context(found, tokens)
         return self._items(found, tokens)
 
+    def _is_in_scope(self, concept: int) -> bool:
+        known = concept != NO_CONCEPT
+        return known and (self.scope == "all" or bool(self.masks[concept]))
+
     def _after_town(
         self, tokens: Sequence[str], position: int, town: str, before: Sense
     ) -> Sense | None:
         """The state that two letters mean after a town; words such as *in* only at the end."""
         word = tokens[position]
         state = self.terms.state_codes.get(word)
-        if state is None or (word in self.stop_words and position + 1 < len(tokens)):
+        if state is None or not self._is_in_scope(state):
+            return None
+        if word in self.stop_words and position + 1 < len(tokens):
             return None
         is_town = town in self.terms.towns and town not in self.stop_words
         is_place = is_town or before.concept in self.terms.places_and_days
@@ -287,8 +293,9 @@ class AttributeFinder:
         term = self._term(word)
         if term is not None:
             return term
-        if self.scope == "sensitive" and word in self.terms.origins:
-            return self.terms.origins[word]
+        origin = self.terms.origins.get(word) if self.scope == "sensitive" else None
+        if origin is not None and self._is_in_scope(origin.concept):
+            return origin
         lemmas = self._lemmas(word)
         if self.scope == "sensitive" and word in self.terms.harmless:
             return NO_SENSE
@@ -347,7 +354,8 @@ class AttributeFinder:
             return intimate
         meant = self._sensitive_words().correction(word)
         if meant is None:
-            is_disease = self.scope == "sensitive" and MEDICAL_ENDING.search(word)
+            told = self.scope == "sensitive" and self._is_in_scope(self.terms.disease)
+            is_disease = told and MEDICAL_ENDING.search(word)
             return Sense(self.terms.disease, in_doubt=True) if is_disease else NO_SENSE
         sense = self._choose_word(meant, "")
         return sense if sense.concept == NO_CONCEPT else sense._replace(in_doubt=True)
