@@ -33,7 +33,7 @@ COMMANDS: Final = ("run", "inbox", "compare", "verify", "sample")
 COMMAND_LINE: Final = re.compile(rf"(?:logveil |flows\.)({'|'.join(COMMANDS)})\b([^`\n#|]*)")
 OTHERS: Final = {
     *("--nthreads", "--memory-limit"),  # of `dask worker`
-    *("--owner", "--times", "--split", "--help"),  # of createdb, of commands of the tests
+    *("--owner", "--times", "--split", "--labels", "--help"),  # of createdb, of the tests
     *("--only", "--json", "--sizes", "--scopes", "--peers", "--profile"),  # of tests.bench
     *("--raw", "--active", "--without"),  # of tests.attacks
 }

@@ -11,6 +11,10 @@ import pytest
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.identifiers import KINDS
+from tests.detection.__main__ import STORE
+from tests.detection.labels import FOLDER, read_labels
+from tests.detection.scores import Share, judge, scores
+from tests.detection.systems import SYSTEMS
 
 CLAUSES: list[dict[str, Any]] = tomllib.loads(
     DEFAULT_TOPICS.with_name("law.toml").read_text(encoding="utf-8")
@@ -44,6 +48,21 @@ def test_every_clause_is_answered_or_does_not_apply_for_a_reason(clause: dict[st
 def test_every_topic_and_every_recogniser_answers_a_clause() -> None:
     assert {name for c in CLAUSES for name in c.get("topics", ())} == set(TOPICS)
     assert {kind for c in CLAUSES for kind in c.get("recognisers", ())} == set(KINDS)
+
+
+def test_every_clause_tells_its_recall_on_the_strangers_set() -> None:
+    queries = read_labels(FOLDER / "strangers.txt")
+    ours = SYSTEMS["ours"](STORE)
+    found = scores(judge(query, ours(query.text)) for query in queries)
+    for clause in CLAUSES:
+        if "not_applicable" not in clause:
+            kinds = {*clause.get("topics", ()), *clause.get("recognisers", ())}
+            own = [score.recall for kind, score in found.items() if kind in kinds]
+            recall = Share(sum(share.hits for share in own), sum(share.total for share in own))
+            told = (
+                f"{recall.value:.2f} of {recall.total} labels" if recall.total else "not measured"
+            )
+            assert clause["recall"] == told, clause["says"]
 
 
 def test_every_topic_about_deeds_holds_verbs() -> None:

@@ -48,5 +48,7 @@ def _concepts_of(phrase: str, lexicon: Lexicon, terms: Terms) -> Iterator[int]:
     for known in (lexicon.nouns_of_adjectives, terms.concepts, terms.state_codes):
         if phrase in known:
             yield known[phrase]
+    if phrase in terms.origins:
+        yield terms.origins[phrase].concept
     if find_ages(phrase.split(" ")):
         yield terms.age

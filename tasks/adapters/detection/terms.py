@@ -30,7 +30,7 @@ from tasks.adapters.public_data import (
     words_in_use,
 )
 from tasks.adapters.wordnet import WordNet, wordnet_sources
-from tasks.core.detection.lexicon import Lexicon, Silence, Terms, lexical_key
+from tasks.core.detection.lexicon import Lexicon, Sense, Silence, Terms, lexical_key
 from tasks.core.detection.name_lists import NameLists
 from tasks.core.detection.topics import TopicMap
 from tasks.core.records import Flags
@@ -55,6 +55,7 @@ COMMONEST: Final = 3000
 FAMILIAR_SMALL, FAMILIAR_ABROAD = 10_000, 20_000
 """A small or foreign town among so many commonest words is rather these: *cadillac*, *toyota*."""
 AGE: Final = "age.n.01"
+INHABITANT: Final = "inhabitant.n.01"
 INTIMATE: Final = "sex life and orientation"
 ADULT_CONCEPT: Final = "pornography.n.01"
 DISEASE: Final = "disease.n.01"
@@ -88,7 +89,7 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     towns = {place.key for place in places if place.concept in states}
     unlisted = {
         place.key: place
-        for place in _one_of_each(places, lexicon)
+        for place in _one_of_each(places, states, lexicon)
         if not _is_word(place.key, lexicon)
     }
     drugs = {
@@ -158,12 +159,18 @@ def terms_from(packaged: Fields, wordnet: WordNet, topics: TopicMap, names: Name
         weak_concepts=frozenset(np.flatnonzero(weak & ~taxonomy.instances & ~intimate).tolist()),
         support=_support(lists["support"], bits),
         persons=frozenset(np.flatnonzero(persons & taxonomy.instances).tolist()),
+        kinds_of_person=frozenset(np.flatnonzero(persons & ~taxonomy.instances).tolist()),
         places_and_days=frozenset(np.flatnonzero((places & taxonomy.instances) | days).tolist()),
         brands=frozenset(lists["doubtful"]["words"].split()),
         certain=frozenset(lists["certain"]["words"].split()),
         names=frozenset(packaged["names"].tolist()),
         named=frozenset(np.flatnonzero(taxonomy.instances).tolist()),
         towns=frozenset(packaged["towns"].tolist()),
+        origins={
+            word: Sense(concept_of(INHABITANT, lexicon), in_doubt=False, weak=kind == "adjectives")
+            for kind, words in lists["origins"].items()
+            for word in words.split()
+        },
         age=concept_of(AGE, lexicon),
         disease=concept_of(DISEASE, lexicon),
         intimate=bits.get(INTIMATE, 0),
@@ -244,7 +251,9 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
     return sorted(found, key=lambda place: place.large)
 
 
-def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]:
+def _one_of_each(
+    places: Iterable[_Place], states: AbstractSet[int], lexicon: Lexicon
+) -> Iterator[_Place]:
     """Each name once: the only large place of that name, else the country of several at home."""
     by_key: dict[str, list[_Place]] = {}
     for place in places:
@@ -252,8 +261,9 @@ def _one_of_each(places: Iterable[_Place], lexicon: Lexicon) -> Iterator[_Place]
     united = concept_of(UNITED_STATES, lexicon)
     for own in by_key.values():
         large = {place.concept for place in own if place.large}
-        several = len(large or {place.concept for place in own}) > 1
-        yield own[-1]._replace(concept=united) if several else own[-1]
+        concepts = large or {place.concept for place in own}
+        at_home = len(concepts) > 1 and not concepts.isdisjoint(states)
+        yield own[-1]._replace(concept=united) if at_home else own[-1]
 
 
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:

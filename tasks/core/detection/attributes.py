@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tasks.core.choices import Scope
 from tasks.core.detection.ages import find_ages
@@ -20,6 +20,7 @@ from tasks.core.detection.lexicon import (
     PARTS_OF_SPEECH,
     Lexicon,
     PartOfSpeech,
+    Sense,
     SpellingCorrector,
     Terms,
 )
@@ -40,7 +41,10 @@ CLEARLY = 4
 SHORTEST = 2
 """Letters of a word that counts only beside another of its topic."""
 
-BEFORE_ORIGIN = frozenset({"a", "an", "am", "im", "being", "half", "part"})
+BEFORE_ORIGIN = frozenset(
+    {"a", "about", "am", "an", "are", "being", "between", "half", "im", "of", "part", "the", "were"}
+)
+"""What stands before an origin that is somebody's, and not before a language or a dish."""
 
 INTIMATE_PARTS = (
     *("sexual", "porn", "xxx", "fuck", "nude", "milf", "pussy", "lesbian", "hentai", "shemale"),
@@ -55,18 +59,6 @@ MEDICAL_ENDING = re.compile(
     r"algia|rrhea|rrhagia|penia|ectomy|ostomy|otomy|plasty|megaly|malacia|paresis)$"
 )
 """How most of the 2,500 words of ICD-10-CM end that WordNet and everyday lists lack."""
-
-
-class Sense(NamedTuple):
-    """The sense chosen for a word or expression: the concept it stands for.
-
-    `in_doubt` if it was preferred, being sensitive, to a more common one that is not; `weak` if it
-    counts only beside another word of its topic.
-    """
-
-    concept: int
-    in_doubt: bool
-    weak: bool = False
 
 
 NO_SENSE = Sense(NO_CONCEPT, False)
@@ -107,7 +99,7 @@ class AttributeFinder:
         ages = find_ages(tokens)
         while position < len(tokens):
             length, sense = self._longest_phrase(tokens, position)
-            if position in ages:
+            if position in ages and self._is_in_scope(self.terms.age):
                 length, sense = ages[position], Sense(self.terms.age, in_doubt=False)
             elif not length:
                 length, sense = 1, self._word_sense(tokens[position], tags[position])
@@ -122,13 +114,19 @@ class AttributeFinder:
             found = self._in_context(found, tokens)
         return self._items(found, tokens)
 
+    def _is_in_scope(self, concept: int) -> bool:
+        known = concept != NO_CONCEPT
+        return known and (self.scope == "all" or bool(self.masks[concept]))
+
     def _after_town(
         self, tokens: Sequence[str], position: int, town: str, before: Sense
     ) -> Sense | None:
         """The state that two letters mean after a town; words such as *in* only at the end."""
         word = tokens[position]
         state = self.terms.state_codes.get(word)
-        if state is None or (word in self.stop_words and position + 1 < len(tokens)):
+        if state is None or not self._is_in_scope(state):
+            return None
+        if word in self.stop_words and position + 1 < len(tokens):
             return None
         is_town = town in self.terms.towns and town not in self.stop_words
         is_place = is_town or before.concept in self.terms.places_and_days
@@ -161,17 +159,25 @@ class AttributeFinder:
         position = 0
         for length, sense in found:
             topics = self._topics(sense) & ~silenced
-            alone = sense.weak and not self._is_somebody(tokens, position, length)
+            of_people = topics & self.terms.of_people
+            alone = sense.weak and not (
+                of_people and self._is_somebody(tokens, position, position + length)
+            )
             counts = topics & said if alone else topics
             chosen.append((length, sense if counts else NO_SENSE))
             position += length
         return chosen
 
-    def _is_somebody(self, tokens: Sequence[str], position: int, length: int) -> bool:
-        """Whether the grammar says that a word is what somebody is: *i am danish*."""
-        before = tokens[position - 1] if position else ""
-        after = tokens[position + length] if position + length < len(tokens) else ""
-        return before in BEFORE_ORIGIN and (not after or after in self.stop_words)
+    def _is_somebody(self, tokens: Sequence[str], start: int, end: int) -> bool:
+        """Whether an origin is somebody's: *i am german*, *german politicians*."""
+        before = tokens[start - 1] if start else ""
+        after = tokens[end] if end < len(tokens) else ""
+        if before in BEFORE_ORIGIN and (not after or after in self.stop_words):
+            return True
+        noun = self.lexicon.base(after, "n") or ""
+        return any(
+            int(sense) in self.terms.kinds_of_person for sense in self.lexicon.senses(noun, "n")[:1]
+        )
 
     def _support(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> int:
         """The topics for which a word of the query speaks that is not weak."""
@@ -287,6 +293,9 @@ class AttributeFinder:
         term = self._term(word)
         if term is not None:
             return term
+        origin = self.terms.origins.get(word) if self.scope == "sensitive" else None
+        if origin is not None and self._is_in_scope(origin.concept):
+            return origin
         lemmas = self._lemmas(word)
         if self.scope == "sensitive" and word in self.terms.harmless:
             return NO_SENSE
@@ -345,7 +354,8 @@ class AttributeFinder:
             return intimate
         meant = self._sensitive_words().correction(word)
         if meant is None:
-            is_disease = self.scope == "sensitive" and MEDICAL_ENDING.search(word)
+            told = self.scope == "sensitive" and self._is_in_scope(self.terms.disease)
+            is_disease = told and MEDICAL_ENDING.search(word)
             return Sense(self.terms.disease, in_doubt=True) if is_disease else NO_SENSE
         sense = self._choose_word(meant, "")
         return sense if sense.concept == NO_CONCEPT else sense._replace(in_doubt=True)

@@ -434,7 +434,9 @@ def _is_everyday(run: str, groups: Sequence[str], lengths: tuple[int, ...]) -> b
         return True
     if lengths == (3, 4) and (" " in run or groups[0][0] in "01"):
         return True
-    if len(groups) > 2 and max(lengths) < 4 and not run.replace(" ", "").strip("0123456789"):
+    # Three groups of three are how some countries number people.
+    counting = len(groups) > 2 and max(lengths) < 4 and lengths != (3, 3, 3)
+    if counting and not run.replace(" ", "").strip("0123456789"):
         return True
     if sum(lengths) == 6 and len(groups) > 1:
         return True

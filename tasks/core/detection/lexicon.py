@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -183,6 +183,18 @@ def _longest_by_first_word(keys: Iterable[str]) -> dict[str, int]:
     return longest
 
 
+class Sense(NamedTuple):
+    """The sense chosen for a word or expression: the concept it stands for.
+
+    `in_doubt` if it was preferred, being sensitive, to a more common one that is not; `weak` if it
+    counts only beside another word of its topic.
+    """
+
+    concept: int
+    in_doubt: bool
+    weak: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Silence:
     """Words that say what a query is about, and the topics (as a mask) its other words then miss.
@@ -210,8 +222,10 @@ class Terms:
         support: words that are such company, with the topics they speak for.
         silences: what takes the sensitive sense away.
         persons: concepts that are one person or god by name: *aaron* in a query is anybody.
+        kinds_of_person: what people are, *politician*: an origin before it is somebody's.
         named: concepts with a name of their own, persons or not.
         towns: words that are the name of a town if a state follows.
+        origins: words for where people are from; as adjectives they are weak.
         age: the concept of an age that is told, *63 year old*.
         disease: the concept of a disease that is known by its ending alone, *cholangitis*.
         intimate: the topic of sex life, for sites and words made of others: *gaychat*.
@@ -232,9 +246,11 @@ class Terms:
     support: Mapping[str, int] = field(default_factory=dict, repr=False)
     silences: Sequence[Silence] = field(default=(), repr=False)
     persons: AbstractSet[int] = field(default=frozenset(), repr=False)
+    kinds_of_person: AbstractSet[int] = field(default=frozenset(), repr=False)
     named: AbstractSet[int] = field(default=frozenset(), repr=False)
     towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     state_codes: Mapping[str, int] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, Sense] = field(default_factory=dict, repr=False)
     age: int = -1
     disease: int = -1
     intimate: int = 0

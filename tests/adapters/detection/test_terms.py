@@ -160,3 +160,13 @@ def test_the_query_decides_what_its_words_mean(
     assert callable(found)
     assert found(query) >= sensitive
     assert bool(found(query)) == bool(sensitive)
+
+
+def test_what_is_no_topic_of_the_user_is_no_attribute(wordnet: WordNet, tmp_path: Path) -> None:
+    path = tmp_path / "topics.toml"
+    path.write_text('[[topic]]\nname = "own"\nlaw = ""\nroots = ["pain.n.01"]\n')
+    own = map_topics(read_topics(path), wordnet.taxonomy)
+    nlp = build_pipeline(load_identifier_finder(STORE), attribute_finder(wordnet, own, "sensitive"))
+    query = "63 year old germans bend or cholangioptosis headache"
+    (items,) = read_items(nlp, [query])
+    assert [item.words for item in items if item.concept >= 0] == ["headache"]
