@@ -45,14 +45,21 @@ CONTEXT: Final[dict[str, Any]] = {
 }
 
 
-def write_descriptors(release_file: Path, description: str) -> None:
+def write_descriptors(
+    release_file: Path, description: str, title: str = "", licence: str = ""
+) -> None:
     """Describe a release file beside it.
 
     Args:
         description: what the release is and promises, in words that are published.
+        title, licence: of the release, if its publisher has said them.
     """
-    made = {PACKAGE: data_package(release_file, description)}
-    made[CROISSANT] = croissant(release_file, description)
+    package, page = data_package(release_file, description), croissant(release_file, description)
+    if title:
+        package["title"] = page["alternateName"] = title
+    if licence:
+        package["licenses"], page["license"] = [{"name": licence, "title": licence}], licence
+    made = {PACKAGE: package, CROISSANT: page}
     for name, told in made.items():
         content = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
         release_file.with_name(name).write_bytes(content.encode())

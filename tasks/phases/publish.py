@@ -117,7 +117,9 @@ def complete(
         (draft.folder / release_files.COUNTS).write_bytes(content)
         promises = [*promises, PRIVATE]
     release_files.write_measures(draft, public, measures)
-    write_descriptors(draft.release_path, f"{verdict_of(public)} {promise_of(public)}")
+    said = made.job.settings
+    described = f"{verdict_of(public)} {promise_of(public)}"
+    write_descriptors(draft.release_path, described, said.title, said.licence)
     earlier, (classes, homogeneous) = _earlier(store, home, place), _classes(made)
     exact = example_classes(classes)
     seen = Facts(

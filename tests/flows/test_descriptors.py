@@ -23,7 +23,8 @@ def released(
 ) -> Path:
     out = tmp_path_factory.mktemp("described") / "out"
     command = ["--bare", "--quiet", "--out", str(out), "--store", str(store)]
-    assert main([*command, "--release-format", request.param]) == 0
+    said = ["--title", "Of a library", "--licence", "CC-BY-4.0"]
+    assert main([*command, *said, "--release-format", request.param]) == 0
     assert verify([str(out), "--store", str(store)]) == 0
     (found,) = out.glob("release.*")
     assert found.suffix == f".{request.param}"
@@ -59,6 +60,13 @@ def test_they_say_what_is_promised(released: Path) -> None:
         assert told.startswith(
             "Verified: strict, k = 5 people (column AnonID). Every published row"
         )
+
+
+def test_they_say_what_the_publisher_says(released: Path) -> None:
+    package = json.loads(released.with_name("datapackage.json").read_text())
+    page = json.loads(released.with_name("croissant.json").read_text())
+    assert (package["title"], page["alternateName"]) == ("Of a library",) * 2
+    assert (package["licenses"][0]["name"], page["license"]) == ("CC-BY-4.0",) * 2
 
 
 def test_columns_are_described_in_parquet(released: Path) -> None:
