@@ -317,6 +317,7 @@ def make_it_an_edition_of_version_0_1(store: Path) -> None:
         old = {name: own for name, own in json.loads(settings).items() if name != "columns"}
         ledger.execute("UPDATE editions SET settings = ?", (json.dumps(old),))
         ledger.execute("DROP TABLE events")
+        ledger.execute("DROP TABLE counts")
         ledger.execute("PRAGMA user_version = 1")
         ledger.commit()
 
