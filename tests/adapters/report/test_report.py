@@ -15,6 +15,7 @@ from tasks.adapters.report.report import Facts, _flat, render_report
 from tasks.adapters.report.verdict import lead_of
 from tasks.adapters.report.words import MEANINGS, SECTIONS
 from tasks.core.counted import Counted
+from tasks.core.measures.public import public_measures
 from tasks.core.verification.clauses import CLAUSES, Promise
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
@@ -163,6 +164,13 @@ def test_rows_information_and_truth_lead(measures: FinalMeasures) -> None:
     assert lead_of(measures).replace("\N{NO-BREAK SPACE}", " ") == (
         "Rows published: 1,500 of 3,000 (50 %). Information kept: 24.7 %. True: every row."
     )
+
+
+def test_why_a_small_log_has_dashes_is_said(measures: FinalMeasures) -> None:
+    why = "of so small a log no share is told"
+    assert why not in render(measures)
+    measures["basis"]["counts"]["records.read"] = 100
+    assert why in render(public_measures(measures))
 
 
 def test_what_is_false_is_said_plainly(measures: FinalMeasures) -> None:
