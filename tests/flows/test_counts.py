@@ -34,7 +34,11 @@ def own(store: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a word and a concept so many people that no noise hides them, but once in a million."""
     (path,) = write_parts(tmp_path_factory.mktemp("log"), 1, queries=2500, users=800, seed=5)
+    with path.open("a") as stream:
+        for more in range(150):
+            stream.write(f"9{more:07}\tinfluenza weather\t2006-03-01 10:00:00\t\t\n")
     return path
 
 
@@ -60,8 +64,7 @@ def test_counts_are_told_once_and_never_paid_twice(
     out, other = tmp_path / "out", tmp_path / "other"
     assert released(own, log, out, *COUNTED, "--epsilon", "9") == 0
     counts = counts_in(out)
-    assert len(counts) > 5
-    assert {kind for kind, _, _ in counts} == {"word", "concept"}
+    assert {("word", "weather"), ("concept", "influenza.n.01")} <= {own[:2] for own in counts}
     assert min(people for _, _, people in counts) >= 5
     assert counts == sorted(counts)
     said = told(out)
