@@ -11,6 +11,7 @@ from datetime import date
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 import pytest
@@ -105,6 +106,19 @@ def test_every_figure_is_that_of_the_measures(released: Path, store: Path) -> No
             if value not in (None, "", []) and not name.startswith(OWN)
         }
         assert told - {one.name for one in found} == set(), "every figure is there"
+
+
+def test_what_is_drawn_is_that_of_the_measures(released: Path, store: Path) -> None:
+    """Bars say a percentage of the measures; the streams of rows add up to all that were read."""
+    (public, rounded), (internal, exact) = both_editions(released, store)
+    for page, measures in ((public, rounded), (internal, exact)):
+        numbers = [value for _, value in figures(measures) if is_number(value)]
+        drawn = re.findall(r'<text class="label strong halo"[^>]*>([^<]*)<', page)
+        assert len(drawn) > 4
+        means = [mean(exact["figures"]["random_clusters"]["random_percent"] or [0])]
+        assert set(drawn) <= {percent(number) for number in [*numbers, *means]}
+    streams = re.findall(r'<text class="label strong"[^>]*>([\d,]+) \(', internal)
+    assert sum(int(rows.replace(",", "")) for rows in streams) == exact["records"]["read"]
 
 
 def is_number(value: Any) -> bool:
