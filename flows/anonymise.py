@@ -98,7 +98,7 @@ def anonymise(settings: Settings) -> FinalMeasures:
     try:
         with tags(*tag_run(settings)), executor_of(settings) as executor:
             job = Job.of(settings, executor, page.progress)
-            return release_into_folder(job, Tasks(page, _STARTED.get()))
+            return release_into_folder(job, _tasks(page))
     except LogveilError as fault:
         page.refused(fault, settings.out)
         return cast("FinalMeasures", _failed(fault))
@@ -138,7 +138,7 @@ def anonymise_inbox(
 def release_file(file: str, release: str) -> FinalMeasures:
     """One file of an inbox; what it is made of is not among what Prefect stores."""
     try:
-        return _WORK.get()()
+        return _work()
     except LogveilError as fault:
         _page().refused(fault, file)
         return cast("FinalMeasures", _failed(fault, _STATES.get(type(fault), "Failed")))
@@ -152,9 +152,17 @@ def _as_subflow(make: Callable[[], FinalMeasures], file: str, release: str) -> F
         _WORK.reset(token)
 
 
+# These three are not in the flows: Dask is sent their code, and a context variable cannot be sent.
 def _page() -> RunPage:
-    # Not in the flows: Dask is sent their code, and a context variable cannot be sent.
     return RunPage(_SCREEN.get() or Screen(quiet=True, stderr=True))
+
+
+def _tasks(page: RunPage) -> Tasks:
+    return Tasks(page, _STARTED.get())
+
+
+def _work() -> FinalMeasures:
+    return _WORK.get()()
 
 
 def _given(settings: Settings, inbox: str = "") -> tuple[Settings, str]:

@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 from typing import Any, TypeVar
 
+import cloudpickle
 import pytest
 from prefect.states import Failed
 
@@ -108,3 +109,11 @@ def test_the_first_line_says_why_files_were_put_aside() -> None:
         "files: 2 put aside",
     ]
     assert told.exit_code == 5
+
+
+@pytest.mark.parametrize("name", ["anonymise", "anonymise_inbox", "release_file"])
+def test_flows_can_be_sent_to_dask(name: str) -> None:
+    """Prefect sends a flow's code with every task; a context variable in it cannot be sent."""
+    from flows import anonymise
+
+    assert cloudpickle.dumps(getattr(anonymise, name))
