@@ -21,7 +21,7 @@ CANARIES = f"{CANARY_USER}\t{CANARY_WORD} lung cancer\t{MOMENT}\n{CANARY_USER}\t
 
 
 def wait_until_gone(name: str, pid: int) -> None:
-    wait_for(f"the {name} to be gone", lambda: not lives(pid), 20)
+    wait_for(f"the {name} to be gone", lambda: not lives(pid))
 
 
 def lives(pid: int) -> bool:
