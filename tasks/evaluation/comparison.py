@@ -27,7 +27,7 @@ from tasks.evaluation.measures import dominated_by, figure_data, measure_outcome
 from tasks.evaluation.method import Material, Method, Outcome, published_by_clusters
 from tasks.evaluation.page import write_comparison
 from tasks.evaluation.peers import FEWEST_SETS, MOST_SETS, Peer, coordinates, peers
-from tasks.phases.analyse import analyse
+from tasks.phases.analyse import analyse, curve_key
 from tasks.phases.compare import compare
 from tasks.phases.job import Job
 from tasks.phases.measure import centre_of
@@ -60,10 +60,10 @@ class MethodComparison:
         self.progress = progress
         self._starmap = starmap
         # The paper's method needs the pairs of sets; the others make their own costs.
-        job = Job.of(replace(settings, method="paper"), executor, progress)
-        self._log = read(job)
-        self._table = analyse(job, self._log)
-        self._compared = compare(job, self._table)
+        self._job = Job.of(replace(settings, method="paper"), executor, progress)
+        self._log = read(self._job)
+        self._table = analyse(self._job, self._log)
+        self._compared = compare(self._job, self._table)
         self._started = time.perf_counter()
         self._methods: dict[str, dict[str, Any]] = {}
         self._entries: dict[str, dict[str, Any]] = {}
@@ -173,6 +173,8 @@ class MethodComparison:
     @redacted_errors
     def _write(self) -> str:
         write_comparison(Path(self.settings.out), self.found)
+        kept = [(point["k"], point["rows"], point["information"]) for point in self._curve]
+        self._job.store.save(curve_key(self._job), kept)
         return f"{len(self._methods)} methods"
 
     @cached_property

@@ -60,6 +60,11 @@ def analysis_fingerprint(job: Job) -> str:
     return job.fingerprint("analyse", content_fingerprint(job), *decisive)
 
 
+def curve_key(job: Job) -> str:
+    """Where `flows.compare` leaves what any k would keep of these records, for the report."""
+    return f"by-k:{analysis_fingerprint(job)}"
+
+
 def analyse_log(job: Job, log: QueryLog) -> RecordTable:
     """Find attributes and identifiers in each distinct text; then the records, by Algorithm 1."""
     texts, text_of = distinct_texts(log.texts)

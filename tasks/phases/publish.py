@@ -28,6 +28,7 @@ from tasks.core.measures.public import public_measures as public_measures
 from tasks.core.measures.risk import homogeneous_classes
 from tasks.core.verification.clauses import Promise, promised
 from tasks.errors import InputError, UsageError
+from tasks.phases.analyse import curve_key
 from tasks.phases.count import PRIVATE, Book
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
@@ -147,6 +148,7 @@ def complete(
         manifest=hashlib.sha256(manifest).hexdigest(),
         logs=[(shown(Path(file.name).name), file.digest) for file in made.job.files],
         homogeneous=listed_classes(compress(classes, homogeneous)),
+        by_k=made.job.store.load(curve_key(made.job), list) or (),
     )
     write_private(draft.private / REPORT, render_report(measures, internal).encode())
     return private_folders.settle(store, draft.private, home, manifest, known_by)

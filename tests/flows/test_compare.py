@@ -15,12 +15,16 @@ from xml.etree import ElementTree
 import pytest
 
 from flows import compare
+from flows.run import main as release
+from tasks.adapters.pages.numbers import percent, share
 from tasks.adapters.pages.svg import NAMESPACE
 from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.comparison import KS
 from tasks.evaluation.figures import FIGURES, figures
 from tests.adapters.report.test_report import check, pictures
+from tests.helpers.figures import internal_report
 from tests.helpers.generated import write_parts
+from tests.helpers.stores import prepared_store
 
 ROOT = Path(__file__).parents[2]
 NAMES = [figure.name for figure in FIGURES]
@@ -122,6 +126,29 @@ def test_a_method_that_publishes_nothing_does_not_stop_the_figures(found: dict[s
     paper["figures"] = {key: [] for key in paper["figures"]}
     paper["by_k"]["5"]["risk"] = 0.0
     assert all(figure.drawn for figure in figures(emptied))
+
+
+def test_the_internal_certificate_tells_how_k_would_change_it_and_no_public_byte_does(
+    log: Path, store: Path, found: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
+    never_compared, pages, public = prepared_store(tmp_path / "store", store), [], []
+    for name, own in (("compared", store), ("never compared", never_compared)):
+        folder = tmp_path / name
+        places = ["--store", str(own), "--out", str(folder)]
+        assert release([str(log), *places, "--bare", "--quiet"]) == 0
+        pages.append(internal_report(own, folder))
+        public.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    told = "; ".join(
+        f"k = {k}: {share(cell['rows_published'])} and {percent(cell['information_kept'])}"
+        for k, cell in found["methods"]["adaptive"]["by_k"].items()
+    )
+    assert told in pages[0]
+    assert "How k would change it" in pages[0]
+    assert "stands here if" not in pages[0]
+    assert "How k would change it" not in pages[1]
+    assert "stands here if the log was given to <code>logveil compare</code>" in pages[1]
+    assert public[0] == public[1]
 
 
 def test_options_of_a_release_are_refused(log: Path, store: Path, tmp_path: Path) -> None:

@@ -24,12 +24,13 @@ from tasks.adapters.pages.charts import (
     flow_height,
     histogram_chart,
     legend,
+    line_chart,
     ordered_chart,
     share_chart,
 )
-from tasks.adapters.pages.numbers import count, percent
+from tasks.adapters.pages.numbers import count, percent, share
 from tasks.adapters.pages.page import Figure, picture_address
-from tasks.adapters.pages.svg import picture
+from tasks.adapters.pages.svg import SQUARE, picture
 from tasks.adapters.report.verdict import loss_speaks_of
 from tasks.schema import FinalMeasures, Histogram, RandomClusters, RiskPoints
 
@@ -132,6 +133,27 @@ def information_by_topic(measures: FinalMeasures) -> Figure:
     )
     bars = [Bar(topic, value) for topic, value in by_topic]
     return _bars("kept-topics", "Information kept by topic", says, bars, KEPT)
+
+
+def kept_by_k(curve: Sequence[tuple[int, float, float]]) -> Figure:
+    """What k costs, as `flows.compare` found it for the same records."""
+    ks = [k for k, _, _ in curve]
+    told = (f"k = {k}: {share(rows)} and {share(kept)}" for k, rows, kept in curve)
+    says = (
+        "What the default method would keep of the usable rows and their information, without "
+        f"times, under strict (logveil compare). {'; '.join(told)}."
+    )
+    lines = [
+        Line("rows published", "green dashed", [(k, 100 * rows) for k, rows, _ in curve], SQUARE),
+        Line("information kept", "after", [(k, 100 * kept) for k, _, kept in curve]),
+    ]
+    x = COLUMN.across(ks[0] / 1.25, ks[-1] * 1.25, log=True)
+    axes = Axis("k (log scale)", ks), Axis("share of the log", even_ticks(100), percent)
+    shapes = [
+        *line_chart(lines, x, *axes, COLUMN),
+        *legend(lines, COLUMN.left, 10, COLUMN.right - COLUMN.left, columns=2),
+    ]
+    return _figure("by-k", "How k would change it", says, shapes)
 
 
 def people_per_row(measures: FinalMeasures) -> Figure:

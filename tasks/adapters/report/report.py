@@ -19,7 +19,7 @@ from markupsafe import Markup
 from tasks.adapters.pages.numbers import UNTOLD, count, percent, share, shown
 from tasks.adapters.pages.page import render
 from tasks.adapters.report.examples import Example
-from tasks.adapters.report.figures import fate_of_rows, figures, figures_of_paper
+from tasks.adapters.report.figures import fate_of_rows, figures, figures_of_paper, kept_by_k
 from tasks.adapters.report.verdict import (
     KINDS,
     amounts_of,
@@ -62,6 +62,8 @@ class Facts:
         manifest: its SHA-256; internal: the manifest names the public report, not the other way.
         logs: names and SHA-256 of the files that were read; internal.
         homogeneous: rows that tell what is sensitive of all their people; internal.
+        by_k: k, shares of rows and of information that it would keep, if `flows.compare` was run;
+            internal: what is published must not depend on that.
     """
 
     promise: Promise
@@ -72,6 +74,7 @@ class Facts:
     manifest: str = ""
     logs: Sequence[tuple[str, str]] = ()
     homogeneous: Sequence[Example] = field(default=(), repr=False)
+    by_k: Sequence[tuple[int, float, float]] = ()
 
 
 def render_report(measures: FinalMeasures, facts: Facts) -> str:
@@ -81,7 +84,7 @@ def render_report(measures: FinalMeasures, facts: Facts) -> str:
         "report.html",
         kind=KINDS[measures["settings"]["guarantee"]] if measures["verified"] else "failed",
         rows=fate_of_rows(measures),
-        figures=figures(measures),
+        figures=[*figures(measures), *([kept_by_k(facts.by_k)] if facts.by_k else [])],
         figures_of_paper=figures_of_paper(measures),
         clauses=_clauses(measures, facts),
         examples=[
