@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from datetime import date
 from html import unescape
 from html.parser import HTMLParser
@@ -20,6 +21,9 @@ from flows.inbox import main as inbox
 from flows.run import main as run
 from flows.verify import main as verify
 from tasks.adapters.pages.numbers import count, percent, share, shown
+from tasks.adapters.report.examples import MOST_LISTED
+from tasks.adapters.report.report import TEMPLATES
+from tasks.adapters.report.words import GLOSSARY
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.adapters.report.test_report import check
 from tests.flows.test_public_figures import figures, moved_too_far, site, some_rows, write_log
@@ -38,6 +42,15 @@ SAID = {
 DAY, NEXT_DAY = "1790000000", "1790100000"
 OWN = ("figures.", "basis.", "rounded.", "certificate.", "shards.", "verified", "peak_memory")
 """Figures that the page draws, or says in its own way."""
+NUMBER = re.compile(r"\d[\d,.]*\b(?: %)?")
+IN_WORDS = {
+    "proven": {"2"},
+    "risk": {*("27559", "6.2", "8.2.3", "7.3.2", "800", "188", "29", "05", "2014"), "1", "2"},
+    "limits": {"1"},
+    "check": {"256"},
+    "all": {"0", "1", "10", "11", "13", "0.45"},
+}
+"""Numbers that are words of the page: names of standards and equations, 1 of so many, k − 1."""
 
 
 class Figure(NamedTuple):
@@ -121,6 +134,120 @@ def test_what_is_drawn_is_that_of_the_measures(released: Path, store: Path) -> N
     assert sum(int(rows.replace(",", "")) for rows in streams) == exact["records"]["read"]
 
 
+def numbers_in(text: str) -> list[str]:
+    return NUMBER.findall(" ".join(text.split()))
+
+
+def test_every_other_number_is_that_of_the_measures_or_a_word(released: Path, store: Path) -> None:
+    """Those beside the data elements: in captions and sentences. Ticks of axes are round."""
+    files = {count(path.stat().st_size) for path in released.iterdir()}
+    rows = count(len((released / "release.tsv").read_text().splitlines()) - 1)
+    for page, measures in both_editions(released, store):
+        settings, own = measures["settings"], re.sub(r"<data .*?</data>|[0-9a-f]{64}", "", page)
+        captions = dict(captions_on(own))
+        assert {name: numbers_in(said) for name, said in captions.items()} == {
+            name: numbers_in(" ".join(said))
+            for name, said in expected_captions(measures).items()
+            if name in captions
+        }
+        assert len(captions) == (3 if measures["rounded"] else 9)
+        parts = dict(sections_of(re.sub(r"<figcaption>.*?</figcaption>", "", own)))
+        assert numbers_in(parts.pop("verdict")) == numbers_in(" ".join(first_said(measures, rows)))
+        template = re.sub(r"{[{%].*?[}%]}", "", (TEMPLATES / "method.html").read_text())
+        assert numbers_in(parts.pop("method")) == numbers_in(text_of(template))
+        glossary = " ".join(f"{word} {meaning}" for word, meaning in GLOSSARY.items())
+        assert numbers_in(parts.pop("glossary")) == numbers_in(glossary)
+        promised = numbers_in(f"{rows} {settings['k']} {share(settings['dominance'])}")
+        known = {"check": files, "proven": {*promised}}
+        assert parts.pop("examples"), "they have a test of their own"
+        for name, text in parts.items():
+            assert set(numbers_in(text)) <= IN_WORDS.get(name, set()) | known.get(name, set()), name
+
+
+def captions_on(page: str) -> Iterator[tuple[str, str]]:
+    """What is said below each picture, which is what its description says."""
+    figure = r'<svg [^>]*aria-labelledby="([\w-]*)-title.*?<desc[^>]*>(.*?)</desc>.*?</svg>'
+    for name, read_out, said in re.findall(
+        figure + r"\s*<figcaption>(.*?)</figcaption>", page, re.DOTALL
+    ):
+        assert read_out == said
+        yield name, unescape(said)
+
+
+def sections_of(page: str) -> Iterator[tuple[str, str]]:
+    """The text of each section without pictures; rows of the release have tests of their own."""
+    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL)
+    page = re.sub(r"<table>\s*<caption>Homogeneous rows.*?</table>", "", page, flags=re.DOTALL)
+    first, *others = re.split(r'<section (?:id|class)="(\w+)', page)
+    yield "head", text_of(first)
+    for name, text in zip(others[::2], others[1::2], strict=True):
+        yield name, text_of(f"<section {text}")
+
+
+def first_said(measures: dict[str, Any], rows: str) -> list[str]:
+    """The verdict, the promise, and how much there is."""
+    records, users, k = measures["records"], measures["users"], str(measures["settings"]["k"])
+    promise = {"strict": [k], "terms": [k, k], "paper": ["5"]}[measures["settings"]["guarantee"]]
+    limit = [str(measures["rounded"]["rows"])] if measures["rounded"] else []
+    counts = [records[name] for name in ("published", "read", "withheld", "rejected")]
+    counts += [users["published"], users["read"]]
+    return [k, *promise, rows, *limit, *map(count, counts)]
+
+
+def expected_captions(measures: dict[str, Any]) -> dict[str, list[str]]:
+    """The numbers in the captions, by figure."""
+    told = {
+        "rows": list(fates(measures)),
+        "kept": [percent(measures["information"]["kept_percent"])],
+        "kept-topics": [],
+    }
+    if measures["rounded"]:
+        return told
+    risk, sizes, loss = measures["risk"], measures["clusters"], measures["information_loss"]
+    shares, cohesion, drawn = measures["shares"], measures["cohesion"], measures["figures"]
+    people, random = drawn["people_per_row"], drawn["random_clusters"]["random_percent"]
+    k, both = measures["settings"]["k"], percent(loss["symmetric_percent"])
+    behind = zip(people["edges"], people["counts"], strict=False)
+    few = sum(rows for edge, rows in behind if edge < k)
+    raw, released = (
+        [share(risk[f"{of}_{way}"]) for way in ("expected", "worst")] for of in ("raw", "released")
+    )
+    below = [share(cohesion[f"{what}_below_0_45"]) for what in ("clusters", "records")]
+    held = shares["with_attributes"]
+    published = count(drawn["random_clusters"]["of_records"])
+    printed = measures["settings"]["guarantee"] == "paper"
+    return {
+        **told,
+        "people": [count(sum(people["counts"])), *([count(few)] if few else []), str(k)],
+        "risk": [percent(0), *raw, *released, "1"],
+        "sizes": [
+            *(count(sizes[name]) for name in ("count", "min_size", "max_size")),
+            *(f"{sizes['median_size']:g}", count(sizes["min_users"])),
+        ],
+        "cohesion": ["0", "1", *below, "0.45", "10", "4"],
+        "random": [
+            *(str(len(random)), "6", percent(min(random)), percent(max(random)), published),
+            *([both] if printed else []),
+        ],
+        "topics": [
+            *("11", percent(100), percent(loss["percent"]), both),
+            *(share(held), share(shares["with_attributes_published"] / held)),
+        ],
+    }
+
+
+def fates(measures: dict[str, Any]) -> Iterator[str]:
+    """Rows changed, as they were, withheld by reason, set aside: those that there are."""
+    records, shares = measures["records"], measures["shares"]
+    changed = min(records["published"], round(shares["changed"] * records["read"]))
+    reasons = sorted(measures["withheld_by_reason"].values(), reverse=True)
+    parts = [changed, records["published"] - changed, *reasons, records["rejected"] or 0]
+    for rows in filter(None, parts):
+        part = 100 * rows / sum(parts)
+        rounded = percent(5 * round(part / 5) or 5)
+        yield rounded if measures["rounded"] else f"{count(rows)} {percent(part)}"
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -173,6 +300,19 @@ def test_examples_are_rows_of_the_file_and_their_people_are_internal(
             told = query, concepts.replace(" ", ";"), time.replace("–", "")
             assert times in rows[told], "of one cluster, which is not shown"
             assert people == promised if public else int(people) >= 1
+
+
+def test_rows_that_tell_too_much_are_listed_in_the_internal_edition_alone(
+    released: Path, store: Path
+) -> None:
+    (public, _), (internal, exact) = both_editions(released, store)
+    assert "Homogeneous rows" not in public
+    listed = internal.partition("Homogeneous rows (internal)")[2].partition("</table>")[0]
+    rows = [int(own.replace(",", "")) for own in re.findall(r'"rows">([\d,]+)<', listed)]
+    found = exact["diversity"]
+    assert len(rows) == min(MOST_LISTED, found["homogeneous_classes"]) > 3
+    assert f"the {len(rows)} that most rows read like" in listed
+    assert (sum(rows) == found["homogeneous_rows"]) is (len(rows) < MOST_LISTED)
 
 
 def logs_of(page: str) -> list[tuple[str, str]]:

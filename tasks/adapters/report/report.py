@@ -23,9 +23,7 @@ from tasks.adapters.report.figures import fate_of_rows, figures, figures_of_pape
 from tasks.adapters.report.verdict import (
     KINDS,
     amounts_of,
-    attribute_shares,
     counted,
-    language_of,
     promise_of,
     truth_said,
     verdict_of,
@@ -100,9 +98,7 @@ def render_report(measures: FinalMeasures, facts: Facts) -> str:
         counts=measures.get("counts"),
         sections=list(_sections(measures)),
         glossary=GLOSSARY,
-        language=language_of(measures),
         amounts=amounts_of(measures),
-        loss_shares=attribute_shares(measures),
         **_common(measures, facts, told),
     )
 

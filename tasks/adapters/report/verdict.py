@@ -49,6 +49,7 @@ def promise_of(measures: FinalMeasures) -> str:
 def amounts_of(measures: FinalMeasures) -> str:
     """How much of the log is in the release."""
     records, users, rounded = measures["records"], measures["users"], measures["rounded"]
+    aside = f", {count(records['rejected'])} set aside" if records["rejected"] is not None else ""
     so_counted = (
         f"Counted with at most {rounded['rows']} rows of each and rounded down, so fewer than in "
         "the file: "
@@ -57,20 +58,15 @@ def amounts_of(measures: FinalMeasures) -> str:
     )
     return (
         f"{so_counted}"
-        f"{count(records['published'])} of {count(records['read'])} rows are published, "
-        f"{count(records['withheld'])} withheld, {count(records['rejected'])} set aside; "
-        f"{count(users['published'])} of {counted(users).said(count(users['read']))} are in the "
+        f"{_some(records['published'])} of {_some(records['read'])} rows are published, "
+        f"{_some(records['withheld'])} withheld{aside}; "
+        f"{_some(users['published'])} of {counted(users).said(_some(users['read']))} are in the "
         "release."
     )
 
 
-def language_of(measures: FinalMeasures) -> str:
-    """How much of the log was not understood."""
-    part = share(measures["language"]["not_understood"])
-    return (
-        f"Some {part} of the queries are not understood: other languages, names, slips. Sensitive "
-        "words among them count as plain words, which are published where enough people share them."
-    )
+def _some(number: int | None) -> str:
+    return "too few to tell" if number is None else count(number)
 
 
 def published_of(measures: FinalMeasures) -> str:

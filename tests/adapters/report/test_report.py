@@ -160,7 +160,7 @@ def test_rows_information_and_truth_lead(measures: FinalMeasures) -> None:
     assert first[0][1] == "of the rows are published"
     assert first[2][1].startswith("is true")
     said = first[5][1]
-    assert "only of the 40 % of rows that have attributes (75 % of these are published)" in said
+    assert said.endswith("(40 % of all rows have some, 30 % of all have some and are published)")
     assert lead_of(measures).replace("\N{NO-BREAK SPACE}", " ") == (
         "Rows published: 1,500 of 3,000 (50 %). Information kept: 24.7 %. True: every row."
     )
@@ -170,7 +170,18 @@ def test_why_a_small_log_has_dashes_is_said(measures: FinalMeasures) -> None:
     why = "of so small a log no share is told"
     assert why not in render(measures)
     measures["basis"]["counts"]["records.read"] = 100
-    assert why in render(public_measures(measures))
+    measures["basis"]["people"] = {}
+    for guarantee in ("strict", "paper"):
+        measures["settings"]["guarantee"] = guarantee
+        measures["diversity"] |= {"sensitive_classes": 9, "homogeneous_classes": 2}
+        page = render(public_measures(measures))
+        assert why in page
+        alone = re.findall(r'<(?:td|dd)[^>]*><abbr title="not told">–</abbr></', page)
+        assert page.count("–") == len(alone) > 5, "a number of its own, never within a sentence"
+        said = " ".join(in_words(page).split())
+        assert "Of 5 different rows" in said
+        assert "fewer than 5 are homogeneous" in said
+        assert "too few to tell of too few to tell rows are published" in said
 
 
 def test_what_is_false_is_said_plainly(measures: FinalMeasures) -> None:
