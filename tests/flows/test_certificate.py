@@ -483,6 +483,7 @@ def test_a_release_of_an_edition_tells_what_changed_since_the_last(
     exact = internal_report(own, edition / "release-0002")
     check(exact)
     assert "waits: fewer than k people" in exact
+    assert "people in the release" in exact
     before = internal_measures(own, edition / "release-0001")["information"]["kept_percent"]
     assert f'<td data-head="before">{percent(before)}</td>' in exact
     assert f'<td data-head="before">{percent(before)}</td>' not in pages[1]

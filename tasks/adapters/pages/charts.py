@@ -37,8 +37,9 @@ BAR_ROW: Final = 36.0
 LEGEND_ROW: Final = 19.0
 LONGEST_NAME: Final = 56
 FLOW_ROW: Final = 54.0
-FLOW_NAME: Final = 44
-"""Height of a part's number and its name of two lines, and characters in such a line."""
+FLOW_WORDS: Final = 50.0
+FLOW_NAME: Final = 38
+"""Height for each part, of its number and its name of two lines, and characters in a line."""
 FLOW_LEAST: Final = 150.0
 
 
@@ -332,8 +333,10 @@ def name_line_ends(lines: Sequence[Line], ends: Sequence[Place], frame: Frame) -
     return shapes
 
 
-def spread(places: Sequence[float], step: float, high: float) -> list[float]:
-    """Ascending places moved as little as makes them a step apart and none above `high`.
+def spread(
+    places: Sequence[float], step: float, high: float, low: float = -math.inf
+) -> list[float]:
+    """Ascending places moved as little as makes them a step apart and none beyond `high` or `low`.
 
     Least squares: without the steps between them the places must ascend, and those that do not
     are replaced by their mean (pool adjacent violators).
@@ -345,7 +348,7 @@ def spread(places: Sequence[float], step: float, high: float) -> list[float]:
             pools[-2:] = [pools[-2] + pools[-1]]
     levels = [fmean(pool) for pool in pools for _ in pool]
     highest = high - (len(places) - 1) * step
-    return [min(level, highest) + index * step for index, level in enumerate(levels)]
+    return [max(low, min(level, highest)) + index * step for index, level in enumerate(levels)]
 
 
 def bars_height(bars: Sequence[Bar]) -> float:
@@ -386,22 +389,26 @@ def flow_height(parts: Sequence[Bar]) -> float:
 
 
 def flow_chart(whole: str, parts: Sequence[Bar], numbers: Sequence[str]) -> Shapes:
-    """A whole at the left that flows into its parts, each with its number and name at the right."""
+    """A whole at the left that flows into its parts; a line leads from each to number and name."""
     total, height = sum(part.value for part in parts), flow_height(parts) - 32
     gap = min(10.0, height / 4 / len(parts))
     scale = Scale(0, total, 24, 24 + height - gap * (len(parts) - 1))
     starts = list(accumulate((part.value for part in parts), initial=0.0))
-    left, right = (16.0, 28.0), (112.0, 124.0)
+    left, right, said = (16.0, 28.0), (92.0, 104.0), 130.0
     tops = [scale.at(start) + gap * place for place, start in enumerate(starts[:-1])]
-    names = spread([top + FLOW_ROW / 2 for top in tops], FLOW_ROW, 24 + height - FLOW_ROW / 2)
+    middles = [top + (scale.at(part.value) - 24) / 2 for top, part in zip(tops, parts, strict=True)]
+    half = FLOW_WORDS / 2
+    names = spread(middles, FLOW_WORDS, 24 + height - half, 24 + half)
     shapes = [words(whole, left[0], 14)]
     shapes.append(box("whole", left[0], 24, left[1] - left[0], scale.at(total) - 24))
-    for part, number, start, top, name in zip(parts, numbers, starts, tops, names, strict=False):
-        long = scale.at(part.value) - 24
+    for place, part in enumerate(parts):
+        start, top, name, long = starts[place], tops[place], names[place], scale.at(part.value) - 24
         before = (scale.at(start), scale.at(start) + long)
         shapes.append(ribbon(part.kind, (left[1], *before), (right[0], top, top + long)))
         shapes.append(box(part.kind, right[0], top, right[1] - right[0], max(long, 1)))
+        leader = (right[1] + 2, middles[place], said - 6, name - 14)
+        shapes.append(line(f"leader {part.kind}", *leader))
         lines = wrap(part.name, FLOW_NAME, max_lines=2, placeholder=" …")
-        shapes.append(words(number, right[1] + 10, name - 10, kind="label strong"))
-        shapes += [words(own, right[1] + 10, name + 6 + 15 * at) for at, own in enumerate(lines)]
+        shapes.append(words(numbers[place], said, name - 10, kind="label strong"))
+        shapes += [words(own, said, name + 6 + 15 * at) for at, own in enumerate(lines)]
     return shapes

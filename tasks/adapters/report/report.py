@@ -36,11 +36,11 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 SINCE: Final = {
     "rows published": ("records.published", count),
     "rows withheld": ("records.withheld", count),
-    "in the release": ("users.published", count),
+    "{who} in the release": ("users.published", count),
     "information kept": ("information.kept_percent", percent),
     "clusters": ("clusters.count", count),
 }
-"""What is told of a release beside the one before it."""
+"""What is told of a release beside the one before it; `who` is what is counted."""
 Tell = Callable[[str, Any, Callable[[Any], str]], str]
 """Writes a figure, given its name, its value and how such values are written."""
 Row = tuple[object, ...]
@@ -90,7 +90,8 @@ def render_report(measures: FinalMeasures, facts: Facts) -> str:
             for own in facts.examples
         ],
         homogeneous=[
-            (own.query, own.concepts, count(own.rows), own.people) for own in facts.homogeneous
+            (own.query, own.concepts, own.time or UNTOLD, count(own.rows), own.people)
+            for own in facts.homogeneous
         ],
         before_and_after=_before_and_after(measures),
         since=_since(measures, facts.earlier),
@@ -188,8 +189,13 @@ def _since(measures: FinalMeasures, earlier: FinalMeasures | None) -> list[Row]:
     """This release beside the one before it."""
     if earlier is None:
         return []
+    who = measures["users"]["counted"]
     return [
-        (what, write(_value(earlier, name)), told(name, _value(measures, name), write))
+        (
+            what.format(who=who),
+            write(_value(earlier, name)),
+            told(name, _value(measures, name), write),
+        )
         for what, (name, write) in SINCE.items()
     ]
 

@@ -137,6 +137,7 @@ def test_places_are_moved_apart_in_both_directions() -> None:
     assert spread([10, 10, 50], 4, 100) == [8, 12, 50]
     assert spread([96, 98, 99], 4, 100) == [92, 96, 100]
     assert spread([], 4, 100) == []
+    assert spread([2, 3, 4], 4, 100, 2) == [2, 6, 10]
 
 
 @given(st.lists(st.floats(0, 100), max_size=12), st.floats(0.5, 8))

@@ -207,6 +207,16 @@ def test_reasons_for_withholding_are_counted(measures: FinalMeasures) -> None:
     assert "waits: identifiers only" in render(measures)
 
 
+def test_intersection_is_told_if_there_was_something_to_compare(measures: FinalMeasures) -> None:
+    for records in (0, 3):
+        compared = {"records": records, "least": 5, "mean": 6.0, "below_k": 0.0}
+        measures["edition"] = {
+            **{"number": 1, "release": 2},
+            "intersection_with_earlier": compared,
+        }
+        assert ("Intersection: several releases" in render(measures)) is bool(records)
+
+
 def test_every_clause_setting_and_figure_has_words(sample_measures: dict[str, Any]) -> None:
     """Who adds one is asked what it means to a reader."""
     assert {clause.says for clause in CLAUSES} == set(MEANINGS)
