@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from html import unescape
 from html.parser import HTMLParser
@@ -139,29 +139,42 @@ def numbers_in(text: str) -> list[str]:
 
 
 def test_every_other_number_is_that_of_the_measures_or_a_word(released: Path, store: Path) -> None:
-    """Those beside the data elements: in captions and sentences. Ticks of axes are round."""
-    files = {count(path.stat().st_size) for path in released.iterdir()}
-    rows = count(len((released / "release.tsv").read_text().splitlines()) - 1)
     for page, measures in both_editions(released, store):
-        settings, own = measures["settings"], re.sub(r"<data .*?</data>|[0-9a-f]{64}", "", page)
-        captions = dict(captions_on(own))
-        assert {name: numbers_in(said) for name, said in captions.items()} == {
-            name: numbers_in(" ".join(said))
-            for name, said in expected_captions(measures).items()
-            if name in captions
-        }
-        assert len(captions) == (3 if measures["rounded"] else 9)
-        parts = dict(sections_of(re.sub(r"<figcaption>.*?</figcaption>", "", own)))
-        assert numbers_in(parts.pop("verdict")) == numbers_in(" ".join(first_said(measures, rows)))
-        template = re.sub(r"{[{%].*?[}%]}", "", (TEMPLATES / "method.html").read_text())
-        assert numbers_in(parts.pop("method")) == numbers_in(text_of(template))
-        glossary = " ".join(f"{word} {meaning}" for word, meaning in GLOSSARY.items())
-        assert numbers_in(parts.pop("glossary")) == numbers_in(glossary)
-        promised = numbers_in(f"{rows} {settings['k']} {share(settings['dominance'])}")
-        known = {"check": files, "proven": {*promised}}
-        assert parts.pop("examples"), "they have a test of their own"
-        for name, text in parts.items():
-            assert set(numbers_in(text)) <= IN_WORDS.get(name, set()) | known.get(name, set()), name
+        assert len(dict(captions_on(page))) == (3 if measures["rounded"] else 9)
+        account_for_numbers(page, measures, released)
+
+
+def account_for_numbers(
+    page: str, measures: dict[str, Any], released: Path, more: Mapping[str, str] = {}
+) -> None:
+    """Those beside the data elements, in captions and sentences; ticks of axes are round.
+
+    Args:
+        more: what sections tell beside the measures.
+    """
+    settings, own = measures["settings"], re.sub(r"<data .*?</data>|[0-9a-f]{64}", "", page)
+    rows = count(len((released / "release.tsv").read_text().splitlines()) - 1)
+    captions = dict(captions_on(own))
+    assert {name: numbers_in(said) for name, said in captions.items()} == {
+        name: numbers_in(" ".join(said))
+        for name, said in expected_captions(measures).items()
+        if name in captions
+    }
+    parts = dict(sections_of(re.sub(r"<figcaption>.*?</figcaption>", "", own)))
+    assert numbers_in(parts.pop("verdict")) == numbers_in(" ".join(first_said(measures, rows)))
+    template = re.sub(r"{[{%].*?[}%]}", "", (TEMPLATES / "method.html").read_text())
+    assert numbers_in(parts.pop("method")) == numbers_in(text_of(template))
+    glossary = " ".join(f"{word} {meaning}" for word, meaning in GLOSSARY.items())
+    assert numbers_in(parts.pop("glossary")) == numbers_in(glossary)
+    assert parts.pop("examples"), "they have a test of their own"
+    known = {
+        "check": " ".join(count(path.stat().st_size) for path in released.iterdir()),
+        "proven": f"{rows} {settings['k']} {share(settings['dominance'])}",
+        **more,
+    }
+    for name, text in parts.items():
+        told = {*numbers_in(known.get(name, "")), *IN_WORDS.get(name, ())}
+        assert {*numbers_in(text)} <= told, name
 
 
 def captions_on(page: str) -> Iterator[tuple[str, str]]:
@@ -239,7 +252,7 @@ def expected_captions(measures: dict[str, Any]) -> dict[str, list[str]]:
 def fates(measures: dict[str, Any]) -> Iterator[str]:
     """Rows changed, as they were, withheld by reason, set aside: those that there are."""
     records, shares = measures["records"], measures["shares"]
-    changed = min(records["published"], round(shares["changed"] * records["read"]))
+    changed = min(records["published"], round((shares["changed"] or 0) * records["read"]))
     reasons = sorted(measures["withheld_by_reason"].values(), reverse=True)
     parts = [changed, records["published"] - changed, *reasons, records["rejected"] or 0]
     for rows in filter(None, parts):
@@ -484,6 +497,16 @@ def test_a_release_of_an_edition_tells_what_changed_since_the_last(
     check(exact)
     assert "waits: fewer than k people" in exact
     assert "people in the release" in exact
+    for (page, now), (_, last) in zip(
+        both_editions(edition / "release-0002", own),
+        both_editions(edition / "release-0001", own),
+        strict=True,
+    ):
+        told = [last["records"]["published"], last["records"]["withheld"]]
+        told += [last["users"]["published"], last["clusters"]["count"]]
+        since = " ".join([*map(count, told), percent(last["information"]["kept_percent"])])
+        more = {"rows": since, "particulars": "release 2 of edition 1"}
+        account_for_numbers(page, now, edition / "release-0002", more)
     before = internal_measures(own, edition / "release-0001")["information"]["kept_percent"]
     assert f'<td data-head="before">{percent(before)}</td>' in exact
     assert f'<td data-head="before">{percent(before)}</td>' not in pages[1]
