@@ -57,6 +57,12 @@ def joined_offsets(parts: Sequence[Longs]) -> Longs:
     return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
 
 
+def joined_ragged(parts: Sequence[Ragged]) -> Ragged:
+    """Several lists of rows as one list."""
+    offsets, values = zip(*parts, strict=True)
+    return joined_offsets(offsets), np.concatenate(values)
+
+
 def owners(offsets: Longs) -> Longs:
     """The row of each value."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -114,13 +120,15 @@ def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
 
 def numbered_by_first(labels: Ints | Longs) -> Longs:
     """The same groups, numbered 0, 1, … in the order in which they first appear; -1 is none."""
-    held = labels >= 0
-    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    result = np.full(len(labels), -1, dtype=np.int64)
-    result[held] = numbers[inverse.ravel()]
-    return result
+    held = np.flatnonzero(labels >= 0)
+    first = np.full(int(labels.max(initial=-1)) + 1, len(labels))
+    # The last of several values for one place stays, so this is the first of each label.
+    first[labels[held[::-1]]] = held[::-1]
+    # The last entry is that of -1.
+    numbers = np.full(len(first) + 1, -1, dtype=np.int64)
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
+    numbers[order] = np.arange(len(order))
+    return numbers[labels]
 
 
 def part_slices(sizes: Longs, most: int) -> Iterator[slice]:

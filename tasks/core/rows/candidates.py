@@ -18,7 +18,7 @@ import numpy as np
 
 from tasks.core.arrays import distinct, group_by, owners, sums_by, take_ragged
 from tasks.core.records import Flags, Floats, Ints, Longs, freeze
-from tasks.core.rows.levels import ItemLevels, LevelsOf, form_ranges
+from tasks.core.rows.levels import ItemLevels, LevelsOf, SharedNodes, form_ranges
 from tasks.core.rows.problem import WORTH, Problem, RowProblem
 
 MOST_LEVELS: Final = 3
@@ -118,7 +118,7 @@ def _entries(levels: ItemLevels) -> _Entries:
     return _Entries(items, owners(levels.item_offsets)[items], levels.nodes)
 
 
-class _SharedNodes(NamedTuple):
+class _NodesOfLog(NamedTuple):
     """Which nodes k people share, over a whole log.
 
     Attributes:
@@ -139,30 +139,23 @@ def _keys(problem: Problem[LevelsOf], forms: Longs, nodes: Longs) -> Longs:
     return problem.groups[forms] * problem.levels.node_count + nodes
 
 
-def _shared_nodes(problem: Problem[LevelsOf]) -> _SharedNodes:
-    """People are kept in mind of those nodes alone that fewer than k have shared so far."""
-    ranges = list(form_ranges(len(problem.levels)))
+def _shared_nodes(problem: Problem[LevelsOf]) -> _NodesOfLog:
     keys, count = np.zeros(0, dtype=np.int64), problem.levels.node_count
     if not problem.free:
         all_entries = _entries(problem.levels.of(np.arange(len(problem.levels))))
         keys = distinct(_keys(problem, all_entries.forms, all_entries.nodes))
         count = len(keys)
-    found = _SharedNodes(keys, np.zeros(count, np.bool_), np.zeros(count, np.int64))
-    lots, width = _lots(len(problem.levels)), int(problem.users.max(initial=0)) + 1
-    few = np.zeros(0, dtype=np.int64)
-    for forms in ranges:
+    shared = SharedNodes(count, problem.users, problem.k)
+    found = _NodesOfLog(keys, shared.enough, np.zeros(count, np.int64))
+    lots = _lots(len(problem.levels))
+    for forms in form_ranges(len(problem.levels)):
         levels = problem.levels.of(forms)
         entries = _entries(levels)
         own = forms[entries.forms]
         nodes = found.numbers(problem, own, entries.nodes)
         told = problem.may_tell(levels, entries.items)
         np.add.at(found.sums, nodes[told], lots[own[told]])
-        asked = ~found.enough[nodes]
-        offsets, units = take_ragged(problem.unit_offsets, own[asked])
-        pairs = np.repeat(nodes[asked], np.diff(offsets)) * width + problem.users[units]
-        few = distinct(np.concatenate([few, pairs]))
-        found.enough[np.bincount(few // width, minlength=count) >= problem.k] = True
-        few = few[~found.enough[few // width]]
+        shared.add(nodes, own, problem.unit_offsets)
     return found
 
 

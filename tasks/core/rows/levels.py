@@ -18,7 +18,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from tasks.core.arrays import take_ragged
+from tasks.core import records
+from tasks.core.arrays import distinct, owners, take_ragged
 from tasks.core.records import ATTRIBUTE, IDENTIFIER, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.taxonomy import Taxonomy
 
@@ -28,9 +29,6 @@ is about what a log spans; the same for every log, so that batches can be compar
 
 VAGUEST: Final = 7.5
 """Concepts of fewer bits say too little to be told: *act*, *causal agent*, *state*, *activity*."""
-
-FORMS_AT_A_TIME: Final = 1 << 17
-"""Of these the levels are in memory together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +67,11 @@ class ItemLevels:
     @property
     def node_count(self) -> int:
         return int(self.nodes.max(initial=-1)) + 1
+
+    @property
+    def forms(self) -> Longs:
+        """Of each level."""
+        return owners(self.item_offsets)[owners(self.level_offsets)]
 
     def of(self, forms: Longs) -> ItemLevels:
         """The levels of some forms."""
@@ -206,7 +209,31 @@ def _relative_places(table: RecordTable, forms: Longs, places: Longs) -> Floats:
     return np.asarray((places - starts + 0.5) / lengths)
 
 
+class SharedNodes:
+    """Which nodes k people share, told of some after others.
+
+    Attributes:
+        enough: whether k people share each node, as far as is known.
+    """
+
+    def __init__(self, nodes: int, users: Ints, k: int) -> None:
+        self.enough = np.zeros(nodes, dtype=np.bool_)
+        self._k, self._users, self._width = k, users, int(users.max(initial=0)) + 1
+        # People are kept in mind of those nodes alone that fewer than k have shared so far.
+        self._few = np.zeros(0, dtype=np.int64)
+
+    def add(self, nodes: Longs, forms: Longs, offsets: Longs) -> None:
+        """Nodes of forms; form f is of the users offsets[f] to offsets[f + 1]."""
+        asked = ~self.enough[nodes]
+        own, places = take_ragged(offsets, forms[asked])
+        pairs = np.repeat(nodes[asked], np.diff(own)) * self._width + self._users[places]
+        few = distinct(np.concatenate([self._few, pairs]))
+        people = np.bincount(few // self._width, minlength=len(self.enough))
+        self.enough[people >= self._k] = True
+        self._few = few[~self.enough[few // self._width]]
+
+
 def form_ranges(count: int) -> Iterator[Longs]:
     """The forms of a log, as many at a time as have their levels in memory."""
-    for start in range(0, count, FORMS_AT_A_TIME):
-        yield np.arange(start, min(count, start + FORMS_AT_A_TIME))
+    for start in range(0, count, records.FORMS_AT_A_TIME):
+        yield np.arange(start, min(count, start + records.FORMS_AT_A_TIME))

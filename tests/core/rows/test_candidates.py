@@ -255,7 +255,7 @@ def test_best_levels_are_the_same_however_many_forms_are_seen_at_a_time(
     groups = groups_of(table, labels, everything) if grouped else None
     problem, _ = row_problem(table, levels, k=k, l=1, precision=TIME_NONE, groups=groups)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("tasks.core.rows.levels.FORMS_AT_A_TIME", at_a_time)
+        patched.setattr("tasks.core.records.FORMS_AT_A_TIME", at_a_time)
         found = best_shared_nodes(problem).tolist()
     at_once, _ = row_problem(table, everything, k=k, l=1, precision=TIME_NONE, groups=groups)
     mined = _frequent_levels(at_once, MOST_NODES)
