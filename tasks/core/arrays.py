@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs, Narrow
 
 Ragged = tuple[Longs, Ints]
 """Rows of different lengths: row i is values[offsets[i] : offsets[i + 1]]."""
@@ -51,10 +51,11 @@ def distinct(values: Longs) -> Longs:
     return np.asarray(ordered[new])
 
 
-def joined_offsets(parts: Sequence[Longs]) -> Longs:
-    """The offsets of several lists of rows as one list."""
-    lengths = [np.diff(offsets) for offsets in parts]
-    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+def narrowed(values: Ints | Longs) -> Narrow:
+    """The same values in as few bytes as hold them all."""
+    ends = (values.min(initial=0), values.max(initial=0))
+    kind = np.result_type(*(np.min_scalar_type(min(end, -end - 1)) for end in ends))
+    return np.asarray(values, dtype=kind, order="C")
 
 
 def joined_ragged(parts: Sequence[Ragged]) -> Ragged:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tasks.core.choices import Time
 from tasks.core.counted import PEOPLE, Counted
+from tasks.core.texts import TextColumn
 from tasks.schema import FileRead
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Narrow = NDArray[np.signedinteger[Any]]
+"""Of the narrowest kind that holds all values."""
 Floats = NDArray[np.float64]
 Strings = NDArray[np.object_]
 Flags = NDArray[np.bool_]
@@ -65,13 +68,13 @@ class QueryLog:
         passed_over: requests and events in the files that are no searches.
     """
 
-    texts: Strings = field(repr=False)
+    texts: TextColumn = field(repr=False)
     users: Ints = field(repr=False)
     times: Longs = field(repr=False)
     people: Longs = field(repr=False)
     sources: tuple[str, ...]
-    origins: Ints = field(repr=False)
-    rows: Longs = field(repr=False)
+    origins: Narrow = field(repr=False)
+    rows: Ints | Longs = field(repr=False)
     reject_sources: Ints = field(repr=False)
     reject_rows: Longs = field(repr=False)
     reject_reasons: Strings = field(repr=False)

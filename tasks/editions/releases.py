@@ -229,7 +229,7 @@ def waiting_rows(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
     rows = table.log_rows[~release.published]
     origins = log.origins[rows]
     now = {
-        file.digest: np.sort(log.rows[rows[origins == place]])
+        file.digest: np.sort(log.rows[rows[origins == place]]).astype(np.int64)
         for place, file in enumerate(made.job.files)
     }
     return now if made.job.appended_to is None else {**state.waiting, **now}
