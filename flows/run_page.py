@@ -144,7 +144,7 @@ class ProgressBar:
 def examples(folder: Path) -> Sequence[dict[str, str]]:
     """A few published rows, from all over the file."""
     content = read_release(release_file_in(folder))
-    rows = sorted(set(content.rows))
+    rows = sorted(content.rows.distinct)
     chosen = rows[:: max(1, len(rows) // EXAMPLES)][:EXAMPLES]
     return [dict(zip(content.header, row, strict=True)) for row in chosen]
 

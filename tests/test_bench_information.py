@@ -9,6 +9,7 @@ import pytest
 
 from tasks.core.arrays import split_ragged
 from tasks.core.records import QueryLog
+from tasks.core.texts import TextColumn
 from tasks.evaluation.method import without_times
 from tests.bench.first_version import first_release, phrases
 from tests.bench.information import rows_telling
@@ -71,7 +72,7 @@ def test_what_version_0_1_said_is_told_in_our_words_by_line_of_the_log() -> None
     table = table_of(taxonomy, rows)
     lines = np.array([2, 4, 5], dtype=np.int64)
     log = QueryLog(
-        texts=np.array(["", "", ""], dtype=object),
+        texts=TextColumn.of(["", "", ""]),
         users=table.users,
         times=table.times,
         people=np.arange(3),

@@ -29,6 +29,7 @@ from tasks.core.similarity.distances import (
     union_count,
 )
 from tasks.core.similarity.pairs import Pairs, least_of_rows
+from tasks.core.texts import Texts
 from tests.golden.paper import (
     ERRATUM,
     EXAMPLE_5,
@@ -68,7 +69,7 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
     found = {word for word, item in zip(words, readings.concepts, strict=True) if item >= 0}
     assert found == {"infection", "disease", "ill health", "cure", "lung"}
     table = build_record_table(
-        [normalise(QUERY)],
+        Texts.of([normalise(QUERY)]),
         readings,
         np.zeros(1, dtype=np.int32),
         np.zeros(1, dtype=np.int32),

@@ -18,7 +18,7 @@ import numpy as np
 from tasks.adapters.public_data import package_folder
 from tasks.adapters.word_frequencies import word_list
 from tasks.core.languages import Languages, languages_of, script_of, words_of
-from tasks.core.records import Strings
+from tasks.core.texts import TextColumn
 
 MOST_QUERIES: Final = 10_000
 """So many, taken evenly from a log, tell its languages to half a percent."""
@@ -35,7 +35,7 @@ _SCALE: Final = 9.0
 """The lists count by hundredths of a decade below certainty, we by uses in a thousand million."""
 
 
-def measure_languages(texts: Strings) -> Languages:
+def measure_languages(texts: TextColumn) -> Languages:
     """What languages queries are in, by a sample of them."""
     chosen = texts[:: max(1, -(-len(texts) // MOST_QUERIES))].tolist()
     queries = [words for words in map(words_of, chosen) if words]

@@ -126,10 +126,9 @@ def load_kept(store: Path, kept: Kept) -> Provenance:
 def numbered_people(tables: Sequence[Provenance]) -> list[Behind]:
     """Who stands behind the rows of several releases, people numbered 0, 1, … alike in all."""
     users = _numbered([table.users for table in tables])
-    units = _numbered([table.units for table in tables])
     return [
-        Behind(own, asked, table.sets, table.mentions, table.mentioned)
-        for own, asked, table in zip(users, units, tables, strict=True)
+        Behind(own, table.units, table.sets, table.mentions, table.mentioned)
+        for own, table in zip(users, tables, strict=True)
     ]
 
 

@@ -6,17 +6,22 @@ A file that cannot be read is a broken promise, not a crash: the release must no
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.records import Flags
 from tasks.core.verification.clauses import Promise, faults
-from tasks.core.verification.evidence import Behind, Knowledge, ReadBack
+from tasks.core.verification.evidence import PART, Behind, FileRows, Knowledge, ReadBack, Row
 from tasks.core.verification.union import union_faults
 from tasks.schema import COLUMNS
 
@@ -29,7 +34,7 @@ class ReleaseContent:
     """What stands in a release file, and the faults of the file itself."""
 
     header: tuple[str, ...] = field(repr=False)
-    rows: list[tuple[str, ...]] = field(repr=False)
+    rows: FileRows = field(repr=False)
     faults: list[str]
 
 
@@ -83,59 +88,87 @@ def read_release(release_file: Path) -> ReleaseContent:
     """The columns and rows of a release; none, and a fault, if it cannot be read."""
     parse = {".parquet": _parse_parquet, ".csv": _parse_csv}.get(release_file.suffix, _parse_tsv)
     try:
-        content = release_file.read_bytes()
+        with release_file.open("rb") as stream:
+            return _parsed(parse, stream)
     except OSError as fault:
-        return ReleaseContent(
-            (), [], [f"{READABLE}: broken, it cannot be opened ({fault.strerror})"]
-        )
-    try:
-        return parse(content)
-    except (OSError, ValueError, pa.ArrowException, csv.Error):
-        # What the parser stumbled over may be somebody's words: its message is not passed on.
-        return ReleaseContent(
-            (), [], [f"{READABLE}: broken, it is not what its name says, or damaged"]
-        )
+        return _unreadable(f"it cannot be opened ({fault.strerror})")
 
 
-def _parse_tsv(content: bytes) -> ReleaseContent:
+def _parsed(
+    parse: Callable[[BufferedReader], ReleaseContent], stream: BufferedReader
+) -> ReleaseContent:
+    with suppress(OSError, ValueError, pa.ArrowException, csv.Error):
+        content = parse(stream)
+        if content.header or content.faults:
+            return content
+    # What the parser stumbled over may be somebody's words: its message is not passed on.
+    return _unreadable("it is not what its name says, or damaged")
+
+
+def _unreadable(reason: str) -> ReleaseContent:
+    return ReleaseContent((), FileRows.of([]), [f"{READABLE}: broken, {reason}"])
+
+
+def _parse_tsv(stream: BufferedReader) -> ReleaseContent:
     """Only line feeds end lines and only tabs end cells: any other sign belongs to a cell."""
-    lines = content.decode("utf-8").split("\n")
-    rest = lines.pop()
-    if rest or not lines:
-        return ReleaseContent((), [], [f"{READABLE}: broken, it ends within a line"])
-    header, *rows = [tuple(line.split("\t")) for line in lines]
+
+    def cells(line: bytes) -> Row:
+        return tuple(line.removesuffix(b"\n").decode("utf-8").split("\t"))
+
+    header, rows = cells(stream.readline()), FileRows.of(stream, cells)
+    stream.seek(max(0, stream.tell() - 1))
+    if stream.read() != b"\n":
+        return _unreadable("it ends within a line")
     return ReleaseContent(header, rows, [])
 
 
-def _parse_csv(content: bytes) -> ReleaseContent:
+def _parse_csv(stream: BufferedReader) -> ReleaseContent:
     """Written again it must be the same: quotes that need not be there could mark single rows."""
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
-    again = io.StringIO(newline="")
-    csv.writer(again, lineterminator="\n").writerows(rows)
-    if again.getvalue().encode() != content or not rows:
-        return ReleaseContent((), [], [f"{READABLE}: broken, it is not plain CSV"])
-    header, *others = map(tuple, rows)
+    own, again = hashlib.file_digest(stream, "sha256"), hashlib.sha256()
+    stream.seek(0)
+    hashed = SimpleNamespace(write=lambda text: again.update(text.encode()))
+    writer = csv.writer(hashed, lineterminator="\n")
+
+    def rows() -> Iterator[Row]:
+        for row in csv.reader(TextIOWrapper(stream, "utf-8", newline=""), strict=True):
+            writer.writerow(row)
+            yield tuple(row)
+
+    lines = rows()
+    header, others = next(lines, ()), FileRows.of(lines)
+    if not header or again.digest() != own.digest():
+        return _unreadable("it is not plain CSV")
     return ReleaseContent(header, others, [])
 
 
-def _parse_parquet(content: bytes) -> ReleaseContent:
-    table = pq.read_table(pa.BufferReader(content))
-    columns = [[str(cell) for cell in column.to_pylist()] for column in table.columns]
-    rows = list(zip(*columns, strict=True))
-    return ReleaseContent(tuple(table.column_names), rows, _beside_text(table))
+def _parse_parquet(stream: BufferedReader) -> ReleaseContent:
+    file = pq.ParquetFile(stream)
+    nulls = np.zeros(len(file.schema_arrow), dtype=np.int64)
+
+    def rows() -> Iterator[Row]:
+        for batch in file.iter_batches(PART):
+            nulls[:] += [column.null_count for column in batch.columns]
+            yield from zip(*(map(str, column.to_pylist()) for column in batch.columns), strict=True)
+
+    content = FileRows.of(rows())
+    schema = file.schema_arrow
+    return ReleaseContent(tuple(schema.names), content, _beside_text(schema, nulls > 0))
 
 
-def _beside_text(table: pa.Table) -> list[str]:
+def _beside_text(schema: pa.Schema, lacking: Flags) -> list[str]:
     """A missing cell beside an empty one, or a note in the schema, could mark single rows.
 
     What a column holds may be said there, in the words that are the same everywhere.
+
+    Args:
+        lacking: columns with missing cells.
     """
     odd = [
-        entry.type != pa.string() or not _is_described(entry) or column.null_count > 0
-        for entry, column in zip(table.schema, table.columns, strict=True)
+        entry.type != pa.string() or not _is_described(entry) or lacks
+        for entry, lacks in zip(schema, lacking.tolist(), strict=True)
     ]
     found = [f"{TEXT_ONLY}: broken by {sum(odd)} columns"] if any(odd) else []
-    notes = [f"{TEXT_ONLY}: broken by notes in the file"] if table.schema.metadata else []
+    notes = [f"{TEXT_ONLY}: broken by notes in the file"] if schema.metadata else []
     return found + notes
 
 

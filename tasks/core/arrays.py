@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.core.records import Flags, Floats, Ints, Longs
+from tasks.core.records import Flags, Floats, Ints, Longs, Narrow
 
 Ragged = tuple[Longs, Ints]
 """Rows of different lengths: row i is values[offsets[i] : offsets[i + 1]]."""
@@ -51,10 +51,18 @@ def distinct(values: Longs) -> Longs:
     return np.asarray(ordered[new])
 
 
-def joined_offsets(parts: Sequence[Longs]) -> Longs:
-    """The offsets of several lists of rows as one list."""
-    lengths = [np.diff(offsets) for offsets in parts]
-    return np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+def narrowed(values: Ints | Longs) -> Narrow:
+    """The same values in as few bytes as hold them all."""
+    ends = (values.min(initial=0), values.max(initial=0))
+    kind = np.result_type(*(np.min_scalar_type(min(end, -end - 1)) for end in ends))
+    return np.asarray(values, dtype=kind, order="C")
+
+
+def joined_ragged(parts: Sequence[Ragged]) -> Ragged:
+    """Several lists of rows as one list."""
+    lengths = [np.diff(offsets) for offsets, _ in parts]
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+    return offsets, np.concatenate([values for _, values in parts])
 
 
 def owners(offsets: Longs) -> Longs:
@@ -114,13 +122,15 @@ def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
 
 def numbered_by_first(labels: Ints | Longs) -> Longs:
     """The same groups, numbered 0, 1, … in the order in which they first appear; -1 is none."""
-    held = labels >= 0
-    _, first, inverse = np.unique(labels[held], return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    result = np.full(len(labels), -1, dtype=np.int64)
-    result[held] = numbers[inverse.ravel()]
-    return result
+    held = np.flatnonzero(labels >= 0)
+    first = np.full(int(labels.max(initial=-1)) + 1, len(labels))
+    # The last of several values for one place stays, so this is the first of each label.
+    first[labels[held[::-1]]] = held[::-1]
+    # The last entry is that of -1.
+    numbers = np.full(len(first) + 1, -1, dtype=np.int64)
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
+    numbers[order] = np.arange(len(order))
+    return numbers[labels]
 
 
 def part_slices(sizes: Longs, most: int) -> Iterator[slice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tasks.core.records import Ints, Longs
 Keys = NDArray[np.bytes_]
 DIGEST_LENGTH = 32
 KEY_BYTES = 16
+KEYS_AT_A_TIME = 1 << 16
 
 
 def digest(*parts: Any) -> str:
@@ -57,4 +58,7 @@ def byte_keys(contents: Iterable[bytes], secret: bytes) -> Keys:
         own.update(content)
         return own.digest()
 
-    return np.frombuffer(b"".join(map(key, contents)), dtype=f"S{KEY_BYTES}")
+    keys, remaining = bytearray(), map(key, contents)
+    while some := b"".join(islice(remaining, KEYS_AT_A_TIME)):
+        keys += some
+    return np.frombuffer(keys, dtype=f"S{KEY_BYTES}")

@@ -25,15 +25,17 @@ def sensitive_sets(table: RecordTable, sensitive: Flags) -> Ints:
     Args:
         sensitive: concepts on the branch of a topic, shape (concepts,).
     """
-    forms = table.forms
-    said = np.flatnonzero(forms.item_concepts >= 0)
-    said = said[sensitive[forms.item_concepts[said]]]
-    keys = distinct(ragged_keys(owners(forms.item_offsets)[said], forms.item_concepts[said]))
     numbers = {b"": NOTHING}
-    rows = split_ragged(*ragged_from_keys(keys, len(forms)))
-    return np.array(
-        [numbers.setdefault(row.tobytes(), len(numbers) - 1) for row in rows], dtype=np.int32
-    )
+    found = [np.zeros(0, dtype=np.int32)]
+    for _, part in table.parts():
+        forms = part.forms
+        said = np.flatnonzero(forms.item_concepts >= 0)
+        said = said[sensitive[forms.item_concepts[said]]]
+        keys = distinct(ragged_keys(owners(forms.item_offsets)[said], forms.item_concepts[said]))
+        rows = split_ragged(*ragged_from_keys(keys, len(forms)))
+        own = [numbers.setdefault(row.tobytes(), len(numbers) - 1) for row in rows]
+        found.append(np.array(own, dtype=np.int32))
+    return np.concatenate(found)
 
 
 def is_diverse(held: Iterable[tuple[int, int]], least: int) -> bool:

@@ -7,6 +7,7 @@ grows with the log is an array.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from tasks.core.choices import Time
 from tasks.core.counted import PEOPLE, Counted
+from tasks.core.texts import TextColumn
 from tasks.schema import FileRead
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Narrow = NDArray[np.signedinteger[Any]]
+"""Of the narrowest kind that holds all values."""
 Floats = NDArray[np.float64]
 Strings = NDArray[np.object_]
 Flags = NDArray[np.bool_]
@@ -64,13 +68,13 @@ class QueryLog:
         passed_over: requests and events in the files that are no searches.
     """
 
-    texts: Strings = field(repr=False)
+    texts: TextColumn = field(repr=False)
     users: Ints = field(repr=False)
     times: Longs = field(repr=False)
     people: Longs = field(repr=False)
     sources: tuple[str, ...]
-    origins: Ints = field(repr=False)
-    rows: Longs = field(repr=False)
+    origins: Narrow = field(repr=False)
+    rows: Ints | Longs = field(repr=False)
     reject_sources: Ints = field(repr=False)
     reject_rows: Longs = field(repr=False)
     reject_reasons: Strings = field(repr=False)
@@ -163,6 +167,29 @@ class QueryForms:
     def __len__(self) -> int:
         return len(self.item_offsets) - 1
 
+    def part(self, start: int, end: int) -> QueryForms:
+        """Neighbouring forms, without a copy of their items."""
+        items, attributes = (
+            slice(offsets[start], offsets[end])
+            for offsets in (self.item_offsets, self.attribute_offsets)
+        )
+        return QueryForms(
+            item_offsets=self.item_offsets[start : end + 1] - self.item_offsets[start],
+            item_words=self.item_words[items],
+            item_kinds=self.item_kinds[items],
+            item_concepts=self.item_concepts[items],
+            item_identifiers=self.item_identifiers[items],
+            item_attributes=self.item_attributes[items],
+            attribute_offsets=self.attribute_offsets[start : end + 1]
+            - self.attribute_offsets[start],
+            attributes=self.attributes[attributes],
+            weights=self.weights[attributes],
+        )
+
+
+FORMS_AT_A_TIME: Final = 1 << 17
+"""What grows with the items of queries is in memory for so many of them together."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeSets:
@@ -227,6 +254,24 @@ class RecordTable:
     def set_of(self) -> Ints:
         """Attribute set of each record, or -1, shape (n,)."""
         return self.set_of_form[self.form_of]
+
+    def parts(self) -> Iterator[tuple[slice, RecordTable]]:
+        """The log, so many forms at a time, and which records each part holds."""
+        for start in range(0, len(self.forms), FORMS_AT_A_TIME):
+            end = min(len(self.forms), start + FORMS_AT_A_TIME)
+            own = slice(*np.searchsorted(self.form_of, [start, end]).tolist())
+            yield (
+                own,
+                replace(
+                    self,
+                    forms=self.forms.part(start, end),
+                    set_of_form=self.set_of_form[start:end],
+                    form_of=self.form_of[own] - np.int32(start),
+                    users=self.users[own],
+                    times=self.times[own],
+                    log_rows=self.log_rows[own],
+                ),
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -313,6 +358,10 @@ class Release:
     @property
     def published(self) -> Flags:
         return self.class_of >= 0
+
+    def part(self, records: slice) -> Release:
+        """What is published of some records."""
+        return replace(self, class_of=self.class_of[records], reasons=self.reasons[records])
 
 
 def too_few_unless_published(class_of: Ints) -> Ints:

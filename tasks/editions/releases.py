@@ -24,6 +24,7 @@ from tasks.core.events import event_keys
 from tasks.core.measures.risk import PublishedRecords, intersection_risk, returning_risk
 from tasks.core.records import Ints, Longs
 from tasks.core.rows.returning import PublishedRows
+from tasks.core.verification.evidence import classify
 from tasks.editions.inbox import done_name
 from tasks.editions.ledger import Ledger
 from tasks.editions.ledger_entries import Batch, Intent
@@ -61,15 +62,17 @@ def rows_behind(files: Sequence[Path], tables: Sequence[Provenance]) -> Publishe
     none = np.zeros(0, dtype=np.int64)
     return PublishedRows(
         units=np.concatenate([none, *(table.units for table in tables)]),
-        classes=np.array(_classes(files), dtype=np.int64),
+        classes=_classes(files),
         people=np.concatenate([none, *(table.users for table in tables)]),
     )
 
 
-def _classes(files: Sequence[Path]) -> list[int]:
-    numbers: dict[tuple[Path, tuple[str, ...]], int] = {}
-    rows = ((file, row) for file in files for row in read_release(file).rows)
-    return [numbers.setdefault(row, len(numbers)) for row in rows]
+def _classes(files: Sequence[Path]) -> Longs:
+    known, classes = np.int64(0), [np.zeros(0, dtype=np.int64)]
+    for rows in (read_release(file).rows for file in files):
+        classes.append(rows.number_of + known)
+        known += np.int64(len(rows.distinct))
+    return np.concatenate(classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +232,7 @@ def waiting_rows(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
     rows = table.log_rows[~release.published]
     origins = log.origins[rows]
     now = {
-        file.digest: np.sort(log.rows[rows[origins == place]])
+        file.digest: np.sort(log.rows[rows[origins == place]]).astype(np.int64)
         for place, file in enumerate(made.job.files)
     }
     return now if made.job.appended_to is None else {**state.waiting, **now}
@@ -276,11 +279,9 @@ def _published(
     files: Sequence[Path], tables: Sequence[Provenance], users: Sequence[Ints]
 ) -> PublishedRecords:
     """The records of some releases; rows that read alike are one class."""
-    numbers: dict[tuple[str, ...], int] = {}
-    rows = (row for file in files for row in read_release(file).rows)
-    classes = [numbers.setdefault(row, len(numbers)) for row in rows]
+    _, classes = classify([read_release(file).rows for file in files])
     return PublishedRecords(
         ids=np.concatenate([table.records for table in tables]),
-        classes=np.array(classes, dtype=np.int32),
+        classes=classes,
         users=np.concatenate(users),
     )

@@ -9,6 +9,7 @@ new texts only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -27,9 +28,15 @@ from tasks.adapters.detection.text_reader import (
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.word_frequencies import word_information
-from tasks.core.detection.readings import Readings, distinct_texts, merge_spellings
+from tasks.core.detection.readings import (
+    PlacedReadings,
+    Readings,
+    distinct_texts,
+    merge_spellings,
+)
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
+from tasks.core.texts import Texts
 from tasks.errors import StillChanging
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
@@ -67,12 +74,8 @@ def curve_key(job: Job) -> str:
 
 def analyse_log(job: Job, log: QueryLog) -> RecordTable:
     """Find attributes and identifiers in each distinct text; then the records, by Algorithm 1."""
-    texts, text_of = distinct_texts(log.texts)
-    reader = TextReader.of(job.settings)
-    new_texts = _NewTexts(job, reader, log, texts, text_of)
-    readings = ReadingCache(job.store, reading_fingerprint(reader)).read(texts, new_texts.read)
     return build_record_table(
-        *merge_spellings(texts, readings, text_of),
+        *_read_texts(job, log),
         log.users,
         log.times,
         wordnet(job.settings.store).taxonomy,
@@ -81,6 +84,15 @@ def analyse_log(job: Job, log: QueryLog) -> RecordTable:
         threshold=job.settings.threshold,
         inclusive=job.settings.inclusive,
     )
+
+
+def _read_texts(job: Job, log: QueryLog) -> tuple[Texts, Readings, Ints]:
+    """The distinct texts, what each says, and the one that stands for each record's."""
+    texts, text_of = distinct_texts(log.texts)
+    reader = TextReader.of(job.settings)
+    new_texts = _NewTexts(job, reader, log, texts, text_of)
+    readings = ReadingCache(job.store, reading_fingerprint(reader)).read(texts, new_texts.read)
+    return texts, readings, merge_spellings(texts, readings)[text_of]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,30 +106,34 @@ class _NewTexts:
     job: Job
     reader: TextReader
     log: QueryLog
-    texts: list[str] = field(repr=False)
+    texts: Texts = field(repr=False)
     text_of: Ints
 
-    def read(self, new: Longs) -> Readings:
+    def read(self, new: Longs) -> Iterator[PlacedReadings]:
         """What some of the texts say, given by their places."""
         executor = self.job.executor
         if executor.is_remote:
-            return self._read_elsewhere(new)
+            yield from self._read_elsewhere(new)
+            return
         seconds = LOADING_SECONDS + len(new) / TEXTS_PER_SECOND
         with executor.running(seconds) as starmap:
-            texts = [self.texts[place] for place in new.tolist()]
-            return read_in_parts(self.reader, texts, starmap, self.job.progress)
+            yield from read_in_parts(self.reader, self.texts, new, starmap, self.job.progress)
 
-    def _read_elsewhere(self, new: Longs) -> Readings:
+    def _read_elsewhere(self, new: Longs) -> Iterator[PlacedReadings]:
         """Each text is read where it first stands in the log."""
         settings, log, workers = self.job.settings, self.log, self.job.executor.workers
         compile_lists(self.reader)
-        records = np.unique(self.text_of, return_index=True)[1][new]
-        order = np.lexsort((log.rows[records], log.origins[records]))
+        first = np.empty(len(self.texts), dtype=np.int32)
+        first[self.text_of[::-1]] = np.arange(len(self.text_of), dtype=np.int32)[::-1]
+        records = first[new]
+        new = new[np.lexsort((log.rows[records], log.origins[records]))]
         most = texts_per_part(settings.worker_memory, len(new), workers)
         places = places_of(log, records, most, settings.log_options)
-        before = [source_stamp(file) for file in log.sources]
+        before, done = [source_stamp(file) for file in log.sources], 0
         with self.job.executor.running(ALWAYS_ELSEWHERE) as starmap:
-            readings = read_where_they_stand(self.reader, places, starmap, self.job.progress)
-        if before != [source_stamp(file) for file in log.sources]:
-            raise StillChanging("a log changed while it was read: run again later")
-        return readings.take(np.argsort(order))
+            for own in read_where_they_stand(self.reader, places, starmap, self.job.progress):
+                # What is yielded may be kept.
+                if before != [source_stamp(file) for file in log.sources]:
+                    raise StillChanging("a log changed while it was read: run again later")
+                yield new[done : done + len(own)], own
+                done += len(own)

@@ -21,9 +21,9 @@ from tasks.core.clustering.problem import clusters_of, clusters_of_labels
 from tasks.core.diversity import sensitive_sets
 from tasks.core.events import unit_keys
 from tasks.core.records import PRECISIONS, Clusters, Flags, Longs, QueryLog, RecordTable
-from tasks.core.rows.classes import classes_of, part_of
-from tasks.core.rows.levels import VAGUEST, item_levels
-from tasks.core.rows.problem import RowProblem, groups_of, row_problem
+from tasks.core.rows.classes import classes_of, only
+from tasks.core.rows.levels import LevelsOf, LogLevels
+from tasks.core.rows.problem import Problem, groups_of, row_problem
 from tasks.core.rows.returning import Company, company_of, keep_company, never_enough
 from tasks.core.rows.search import NOWHERE
 from tasks.core.similarity.costs import SetCosts
@@ -103,7 +103,7 @@ def cluster_records(
     return Clustering(classes[unit_of], left[unit_of])
 
 
-def _in_company(job: Job, problem: RowProblem, company: Company) -> tuple[Longs, Flags]:
+def _in_company(job: Job, problem: Problem[LevelsOf], company: Company) -> tuple[Longs, Flags]:
     """Classes in which whoever returns stands with k people of all earlier ones.
 
     What closes because somebody left it is searched once more, without them.
@@ -112,7 +112,7 @@ def _in_company(job: Job, problem: RowProblem, company: Company) -> tuple[Longs,
     classes = np.full(len(problem), NOWHERE, dtype=np.int64)
     for _ in range(SEARCHES):
         open_to_all = np.flatnonzero((classes == NOWHERE) & ~left)
-        found = _searched(job, part_of(problem, open_to_all))
+        found = _searched(job, only(problem, open_to_all))
         new = np.where(found < 0, NOWHERE, found + classes.max(initial=-1) + 1)
         classes[open_to_all] = new
         classes, leaving = keep_company(classes, company, k=problem.k)
@@ -122,7 +122,7 @@ def _in_company(job: Job, problem: RowProblem, company: Company) -> tuple[Longs,
     return numbered_by_first(classes), left
 
 
-def _searched(job: Job, problem: RowProblem) -> Longs:
+def _searched(job: Job, problem: Problem[LevelsOf]) -> Longs:
     """The class of each unit of a problem."""
     most = job.sizes.units_per_part
     with job.executor.running(len(problem) / UNITS_PER_SECOND) as starmap:
@@ -132,18 +132,18 @@ def _searched(job: Job, problem: RowProblem) -> Longs:
 
 def _problem(
     job: Job, table: RecordTable, comparison: Comparison, *, words: bool = True
-) -> tuple[RowProblem, Longs]:
+) -> tuple[Problem[LevelsOf], Longs]:
     """What rows could tell, within clusters of sets if the method forms them; units of records.
 
     Args:
         words: whether rows tell words, too, or attributes alone.
     """
     settings = job.settings
-    levels = item_levels(table, wordnet(settings.store).taxonomy, vaguest=VAGUEST, fillers=True)
-    levels = levels if words else levels.of_attributes()
+    levels = LogLevels(table, wordnet(settings.store).taxonomy, words=words)
     groups = None
     if settings.method != "adaptive":
-        groups = groups_of(table, _clusters(job, table, comparison).labels, levels)
+        own = levels.of(np.arange(len(levels)))
+        groups = groups_of(table, _clusters(job, table, comparison).labels, own)
     return row_problem(
         table,
         levels,

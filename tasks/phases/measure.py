@@ -33,7 +33,7 @@ from tasks.core.measures.risk import (
 )
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import PRECISIONS, Clusters, Floats, Ints, QueryLog, RecordTable, Release
-from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.levels import LogLevels
 from tasks.core.similarity.costs import SetCosts
 from tasks.core.similarity.medoids import dataset_centre
 from tasks.core.starmap import Starmap, serial
@@ -95,7 +95,7 @@ def measure_release(
     """All that `measures.json` says of a release."""
     settings = job.settings
     clusters = clustering.clusters or _as_published(table, release, comparison)
-    levels = item_levels(table, wordnet(settings.store).taxonomy, vaguest=VAGUEST)
+    levels = LogLevels(table, wordnet(settings.store).taxonomy, fillers=False)
     with job.executor.running(len(table) / RECORDS_PER_SECOND) as starmap:
         seen = watched(starmap, _parts_foreseen(job, table), job.progress)
         cohesion = _cohesion(job, table, comparison, clusters, seen)

@@ -33,7 +33,7 @@ from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import ReleaseContent, read_release
 from tasks.adapters.word_names import load_names
-from tasks.core.verification.evidence import Knowledge, Promise
+from tasks.core.verification.evidence import FileRows, Knowledge, Promise
 from tasks.core.verification.public import (
     Names,
     public_faults,
@@ -53,7 +53,7 @@ NOT_CHECKED: Final = (
     "not checked, because nobody can see it here: whether somebody exchanged files and manifest "
     "together; compare the manifest's SHA-256 with the publisher's",
 )
-NOTHING: Final = ReleaseContent((), [], [])
+NOTHING: Final = ReleaseContent((), FileRows.of([]), [])
 NOT_THE_LAST: Final = "not checked, because nobody can see it here: whether later releases exist"
 
 
@@ -138,7 +138,7 @@ def _without(folder: Path, fault: str) -> Found:
     return Found(folder, None, None, Verdict([], [fault], []))
 
 
-def _notes_of_words(manifest: Manifest, rows: list[tuple[str, ...]], expert: Expert) -> list[str]:
+def _notes_of_words(manifest: Manifest, rows: FileRows, expert: Expert) -> list[str]:
     notes = []
     unchecked = unchecked_names(rows, expert.knowledge, expert.names)
     if unchecked:

@@ -34,7 +34,7 @@ from tasks.core.redaction.by_record import redact_as_printed, redact_by_terms, w
 from tasks.core.redaction.class_sizes import limit_shares, withhold
 from tasks.core.redaction.reasons import withheld_reasons
 from tasks.core.redaction.scrubbing import Find, scrub
-from tasks.core.rows.levels import VAGUEST, item_levels
+from tasks.core.rows.levels import LogLevels
 from tasks.core.rows.told import in_edition, release_of
 from tasks.errors import NothingToRelease
 from tasks.phases.cluster import Clustering, cluster_fingerprint
@@ -166,7 +166,7 @@ def _redacted(
     strict = release_of(
         table,
         clustering.classes,
-        item_levels(table, taxonomy, vaguest=VAGUEST, fillers=True),
+        LogLevels(table, taxonomy),
         k=settings.k,
         precision=finest,
         senses=settings.scope == "sensitive",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from flows.run import main
 from tasks.adapters.languages import MOST_QUERIES, measure_languages
 from tasks.core.languages import LIMIT, Languages, words_of
+from tasks.core.texts import TextColumn
 from tasks.synthetic.log import synthetic_log
 from tasks.synthetic.vocabulary import load_vocabulary
 
@@ -281,7 +281,7 @@ renault"""
 
 
 def measured(queries: list[str]) -> Languages:
-    return measure_languages(np.array(queries, dtype=object))
+    return measure_languages(TextColumn.of(queries))
 
 
 def sample(seed: int, count: int = 2000) -> list[str]:

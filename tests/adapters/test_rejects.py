@@ -11,12 +11,13 @@ import pytest
 
 from tasks.adapters.rejects import write_rejects
 from tasks.core.records import QueryLog
+from tasks.core.texts import TextColumn
 
 
 def log_of(*names: str) -> QueryLog:
     """Of which the 17th row of the last file was set aside."""
     return QueryLog(
-        texts=np.zeros(0, dtype=object),
+        texts=TextColumn.of([]),
         users=np.zeros(0, dtype=np.int32),
         times=np.zeros(0, dtype=np.int64),
         people=np.arange(0, dtype=np.int64),

@@ -93,6 +93,13 @@ def test_text_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_without_any_column_is_a_fault(tmp_path: Path) -> None:
+    pq.write_table(pa.table({}), tmp_path / "release.parquet")
+    (tmp_path / "release.csv").write_bytes(b"\n")
+    for path in tmp_path.iterdir():
+        assert "the release file can be read: broken" in verify(path)[0]
+
+
 @pytest.mark.parametrize("content", [b"", b"query\tconcepts\ttime\tcluster", b"a\nb"])
 def test_a_file_cut_off_is_a_fault(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "release.tsv"
@@ -105,7 +112,7 @@ def test_only_line_feeds_and_tabs_divide(tmp_path: Path) -> None:
     path.write_bytes("a\tb\r\nc\x0b\u2028d\te\n".encode())
     reading = read_release(path)
     assert reading.header == ("a", "b\r")
-    assert reading.rows == [("c\x0b\u2028d", "e")]
+    assert list(reading.rows) == [("c\x0b\u2028d", "e")]
 
 
 def verify_all(paths: list[Path], case: Case = STRICT) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from tasks.core.records import AttributeSets
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.verification.clauses import Promise, faults
-from tasks.core.verification.evidence import Behind, Knowledge, ReadBack
+from tasks.core.verification.evidence import Behind, FileRows, Knowledge, ReadBack
 
 HEADER = ("query", "concepts", "time", "cluster")
 QUERY, CONCEPTS, TIME, CLUSTER = range(4)
@@ -97,7 +97,7 @@ class Case:
         concepts = [sorted(map(CONCEPT_NAMES.index, names)) for names in kinds]
         return Behind(
             users=np.array(self.users, dtype=np.int32),
-            units=np.array(self.units, dtype=np.int32),
+            units=np.array(self.units, dtype=np.int64),
             sets=np.array(self.sets, dtype=np.int32),
             mentions=np.array([kinds.index(names) for names in self.mentions], dtype=np.int32),
             mentioned=AttributeSets(
@@ -108,7 +108,7 @@ class Case:
 
     @property
     def read_back(self) -> ReadBack:
-        return ReadBack(self.header, self.rows, self.behind, self.promise)
+        return ReadBack(self.header, FileRows.of(self.rows), self.behind, self.promise)
 
     def sorted(self) -> Case:
         """The same in the order of a file, so that only what is meant to break breaks."""

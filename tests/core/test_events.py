@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tasks.core.counted import Counted
 from tasks.core.events import KNOWN, event_keys, known_rows, unit_keys
 from tasks.core.records import NO_TIME, QueryLog
+from tasks.core.texts import TextColumn
 
 SECRET = b"s" * 32
 NAMES = st.sampled_from("abc")
@@ -25,7 +26,7 @@ def log_of(
     users = [user for user, _, _ in rows] if has_users else range(len(rows))
     present, ranks = np.unique(np.array(users, dtype=np.int64), return_inverse=True)
     return QueryLog(
-        texts=np.array([text for _, text, _ in rows], dtype=object),
+        texts=TextColumn.of([text for _, text, _ in rows]),
         users=ranks.astype(np.int32),
         times=np.array([time for _, _, time in rows], dtype=np.int64),
         people=present * 1000 + 7,

@@ -16,7 +16,14 @@ from tasks.core.records import AttributeSets, Release
 from tasks.core.redaction.scrubbing import scrub
 from tasks.core.taxonomy import build_taxonomy
 from tasks.core.verification.clauses import faults
-from tasks.core.verification.evidence import COLUMNS, Behind, Knowledge, Promise, ReadBack
+from tasks.core.verification.evidence import (
+    COLUMNS,
+    Behind,
+    FileRows,
+    Knowledge,
+    Promise,
+    ReadBack,
+)
 from tests.helpers.random_logs import table_of
 
 PROMISE = Promise("strict", 2, 1, "month", read=2, rejected=0, withheld=0, published=2)
@@ -35,12 +42,12 @@ def test_only_words_beside_the_concepts_can_be_identifiers(query: str, holds: bo
     taxonomy = build_taxonomy(names, ["john dory"], [[]], root="entity.n.01", version="mini")
     behind = Behind(
         users=np.array([0, 1], dtype=np.int32),
-        units=np.array([0, 1], dtype=np.int32),
+        units=np.array([0, 1], dtype=np.int64),
         sets=np.array([0, 0], dtype=np.int32),
         mentions=np.array([0, 0], dtype=np.int32),
         mentioned=AttributeSets(np.array([0, 1]), np.array([0], dtype=np.int32)),
     )
-    release = ReadBack(COLUMNS, [(query, *names, "", "1")] * 2, behind, PROMISE)
+    release = ReadBack(COLUMNS, FileRows.of([(query, *names, "", "1")] * 2), behind, PROMISE)
     found = faults(release, Knowledge(taxonomy, find_john, frozenset()))
     assert found == (
         [] if holds else ["no query holds a direct identifier: broken by 2 rows (1, 2)"]
@@ -98,7 +105,7 @@ def test_what_scrubbing_leaves_holds_whatever_is_taken_for_a_name(
         return
     query = " ".join(TYPED[term] if term >= 0 else CALLED[-1 - term] for term in left.terms)
     cells = (query, ";".join(names[concept] for concept in concepts), "", "1")
-    behind = Behind(one, one, one, one, AttributeSets(np.array([0, 1]), one))
-    release_read = ReadBack(COLUMNS, [cells], behind, PROMISE)
+    behind = Behind(one, one.astype(np.int64), one, one, AttributeSets(np.array([0, 1]), one))
+    release_read = ReadBack(COLUMNS, FileRows.of([cells]), behind, PROMISE)
     found = faults(release_read, Knowledge(taxonomy, partial(whim, seed), frozenset()))
     assert not [fault for fault in found if "identifier" in fault]

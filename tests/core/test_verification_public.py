@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.core.verification.evidence import FileRows
 from tasks.core.verification.public import (
     Names,
     public_faults,
@@ -23,7 +24,7 @@ CELLS = st.sampled_from(["a", "b", "a b", "b c", "c"])
 
 
 def judge(case: Case, names: Names = NO_NAMES) -> list[str]:
-    return public_faults(case.header, list(case.rows), case.promise, KNOWLEDGE, names)
+    return public_faults(case.header, FileRows.of(case.rows), case.promise, KNOWLEDGE, names)
 
 
 @pytest.mark.parametrize("guarantee", HONEST)
@@ -39,7 +40,7 @@ def test_clauses_that_need_the_store_are_not_claimed() -> None:
 
 def of_words(case: Case, queries: list[str]) -> list[str]:
     rows = [(query, "", "", "") for query in sorted(queries)]
-    return public_faults(case.header, rows, case.promise, KNOWLEDGE, NO_NAMES)
+    return public_faults(case.header, FileRows.of(rows), case.promise, KNOWLEDGE, NO_NAMES)
 
 
 @given(st.lists(CELLS, max_size=30))
@@ -80,8 +81,8 @@ def test_a_concept_that_no_word_names_is_seen_unless_a_word_is_unknown() -> None
     assert judge(renamed, knows) == []
     unsure = Names(lambda query: frozenset(), lambda query: query == "tumour")
     assert judge(renamed, unsure) == []
-    assert unchecked_names(list(renamed.rows), KNOWLEDGE, unsure) == 4
-    assert unchecked_names(list(STRICT.rows), KNOWLEDGE, unsure) == 0
+    assert unchecked_names(FileRows.of(renamed.rows), KNOWLEDGE, unsure) == 4
+    assert unchecked_names(FileRows.of(STRICT.rows), KNOWLEDGE, unsure) == 0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tasks.core.verification.evidence import (
     COLUMNS,
     Behind,
     Evidence,
+    FileRows,
     Knowledge,
     Promise,
     ReadBack,
@@ -27,7 +28,7 @@ def release_of(taxonomy: Taxonomy, records: list[tuple[list[int], list[int]]]) -
     mentioned = [sorted(mentions) for _, mentions in records]
     behind = Behind(
         users=np.arange(len(rows), dtype=np.int32),
-        units=np.arange(len(rows), dtype=np.int32),
+        units=np.arange(len(rows), dtype=np.int64),
         sets=np.zeros(len(rows), dtype=np.int32),
         mentions=np.arange(len(rows), dtype=np.int32),
         mentioned=AttributeSets(
@@ -36,7 +37,7 @@ def release_of(taxonomy: Taxonomy, records: list[tuple[list[int], list[int]]]) -
         ),
     )
     promise = Promise("strict", 2, 1, "month", len(rows), 0, 0, len(rows))
-    return ReadBack(COLUMNS, rows, behind, promise)
+    return ReadBack(COLUMNS, FileRows.of(rows), behind, promise)
 
 
 def is_true(taxonomy: Taxonomy, concept: int, mentions: list[int]) -> bool:

@@ -12,6 +12,7 @@ from tasks.core.detection.readings import Item, pack_readings
 from tasks.core.record_table import build_record_table
 from tasks.core.records import Floats, RecordTable, Strings
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.core.texts import Texts
 
 
 @st.composite
@@ -53,7 +54,7 @@ def table_of(
     distinct = sorted(set(texts))
     readings = pack_readings((spans(text), items[texts.index(text)]) for text in distinct)
     return build_record_table(
-        distinct,
+        Texts.of(distinct),
         readings,
         np.array([distinct.index(text) for text in texts], dtype=np.int32),
         np.array([user for user, _, _, _ in rows], dtype=np.int32),

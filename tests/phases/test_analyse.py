@@ -18,13 +18,16 @@ from tasks.adapters.detection.text_reader import (
     places_of,
     read_in_parts,
     read_rows_of_part,
+    read_texts_of_part,
     reading_fingerprint,
     text_pipeline,
     texts_per_part,
 )
 from tasks.adapters.logs.reader import read_logs, texts_at
 from tasks.adapters.resources import resources_in
+from tasks.core.detection.readings import join_readings
 from tasks.core.log_options import LogOptions
+from tasks.core.texts import Texts
 from tasks.errors import InputError, StillChanging, UnexpectedError, UsageError
 from tasks.phases.analyse import analyse_log
 from tasks.phases.read import read_files
@@ -36,6 +39,7 @@ from tests.helpers.executors import Here, elsewhere
 from tests.helpers.releases import job_of
 
 TEXTS = ["lung cancer cure", "john smith springfield", "", "call 212-736-5000", "used cars", "flu"]
+ALL = Texts.of(TEXTS), np.arange(len(TEXTS))
 A_LOT = 1000.0
 
 
@@ -45,7 +49,8 @@ def test_one_and_two_workers_read_the_same(store: Path) -> None:
     for workers in (1, 2):
         told: list[tuple[int, int]] = []
         with LocalExecutor(workers).running(A_LOT) as run:
-            readings = read_in_parts(reader, TEXTS, run, lambda *step: told.append(step), most=2)  # noqa: B023
+            parts = read_in_parts(reader, *ALL, run, lambda *step: told.append(step), most=2)  # noqa: B023
+            readings = join_readings(list(parts), len(TEXTS))
         found.append({f.name: getattr(readings, f.name).tolist() for f in fields(readings)})
         steps.append(told)
     assert found[0] == found[1]
@@ -58,7 +63,7 @@ def test_no_text_comes_out_of_a_worker_that_fails(store: Path, workers: int) -> 
     reader = TextReader(str(store), None, "sensitive", None)
     texts: list[Any] = ["zyxwvcanary", b"zyxwvcanary"]
     with LocalExecutor(workers).running(A_LOT) as run, pytest.raises(UnexpectedError) as caught:
-        read_in_parts(reader, texts, run, silent, most=1)
+        list(run(read_texts_of_part, [(reader, [text]) for text in texts]))
     assert "zyxwvcanary" not in "".join(format_exception(caught.value))
 
 
@@ -69,7 +74,7 @@ def test_our_own_errors_keep_their_kind(store: Path, workers: int) -> None:
         LocalExecutor(workers).running(A_LOT) as run,
         pytest.raises(UsageError, match="not installed"),
     ):
-        read_in_parts(reader, TEXTS, run, silent, most=2)
+        list(read_in_parts(reader, *ALL, run, silent, most=2))
 
 
 def test_the_same_records_whoever_reads(new_store: Callable[[], Path], tmp_path: Path) -> None:
@@ -114,7 +119,7 @@ def test_a_log_that_changes_while_others_read_it_is_refused(
 
 def test_texts_are_found_where_they_stand() -> None:
     log = read_logs([SAMPLE_LOG])
-    records = np.arange(0, len(log.texts), 7)
+    records = np.arange(0, len(log.texts), 7, dtype=np.int32)
     places = places_of(log, records[::-1], 10, LogOptions())
     found = [text for place in places for text in texts_at(place.file, place.rows.tolist())]
     assert found == log.texts[records].tolist()

@@ -7,7 +7,7 @@ other machines are not sent texts: they are told in which rows of the log to fin
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -26,11 +26,12 @@ from tasks.adapters.wordnet import wordnet_version
 from tasks.core.choices import Scope
 from tasks.core.detection.attributes import AttributeFinder
 from tasks.core.detection.lexicon import Terms
-from tasks.core.detection.readings import Readings, join_readings, normalise
+from tasks.core.detection.readings import PlacedReadings, Readings, normalise
 from tasks.core.digests import digest
 from tasks.core.log_options import LogOptions
-from tasks.core.records import Longs, QueryLog
+from tasks.core.records import Ints, Longs, QueryLog
 from tasks.core.starmap import Starmap
+from tasks.core.texts import Texts
 from tasks.errors import UsageError
 from tasks.runtime.executor import import_for_work
 from tasks.runtime.fingerprint import code_fingerprint
@@ -90,16 +91,18 @@ def _model_version(model: str) -> str:
 
 def read_in_parts(
     reader: TextReader,
-    texts: Sequence[str],
+    texts: Texts,
+    chosen: Longs,
     starmap: Starmap,
     progress: Progress,
     most: int = TEXTS_PER_PART,
-) -> Readings:
-    """What each text says, in order."""
+) -> Iterator[PlacedReadings]:
+    """What each of the chosen texts says, in order."""
     # First here: several processes at once would each compile them on a new store.
     compile_lists(reader)
-    parts = ((reader, texts[at : at + most]) for at in range(0, len(texts), most))
-    return join_readings(list(counted(starmap(read_texts_of_part, parts), len(texts), progress)))
+    places = [chosen[at : at + most] for at in range(0, len(chosen), most)]
+    parts = starmap(read_texts_of_part, ((reader, texts.strings(own)) for own in places))
+    yield from zip(places, counted(parts, len(chosen), progress), strict=True)
 
 
 def texts_per_part(gigabytes: float, texts: int, workers: int) -> int:
@@ -119,16 +122,16 @@ class LogRows:
 
 def read_where_they_stand(
     reader: TextReader, places: Sequence[LogRows], starmap: Starmap, progress: Progress
-) -> Readings:
+) -> Iterator[Readings]:
     """What each text says, in the order of the places."""
     total, expected = sum(len(place.rows) for place in places), reading_fingerprint(reader)
     parts = starmap(
         read_rows_of_part, ((reader.from_anywhere, expected, place) for place in places)
     )
-    return join_readings(list(counted(parts, total, progress)))
+    return counted(parts, total, progress)
 
 
-def places_of(log: QueryLog, records: Longs, most: int, options: LogOptions) -> list[LogRows]:
+def places_of(log: QueryLog, records: Ints, most: int, options: LogOptions) -> list[LogRows]:
     """Where the texts of some records stand, ordered by file and row; at most so many each."""
     origins, rows = log.origins[records], log.rows[records]
     found = []

@@ -8,7 +8,7 @@ empty line elsewhere is set aside as well.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -28,7 +28,8 @@ from tasks.adapters.logs.values import NOT_A_SEARCH, judge, text_of, user_fault
 from tasks.core.counted import Counted, Unit, folded_id, unit_of
 from tasks.core.digests import byte_keys
 from tasks.core.log_options import LogOptions
-from tasks.core.records import Ints, Longs, QueryLog
+from tasks.core.records import Ints, Longs, Narrow, QueryLog
+from tasks.core.texts import TextGatherer
 from tasks.errors import InputError, UsageError
 from tasks.runtime.sources import source_size
 from tasks.schema import FileRead
@@ -190,10 +191,10 @@ class _LogBuilder:
     warnings: list[str] = field(default_factory=list)
     has_times: bool = False
     passed_over: int = 0
-    texts: list[str] = field(default_factory=list)
+    texts: TextGatherer = field(default_factory=TextGatherer)
     users: array[int] = field(default_factory=lambda: array("i"))
     times: array[int] = field(default_factory=lambda: array("q"))
-    origins: array[int] = field(default_factory=lambda: array("i"))
+    rows_of: dict[int, int] = field(default_factory=dict)
     rows: array[int] = field(default_factory=lambda: array("q"))
     reject_sources: array[int] = field(default_factory=lambda: array("i"))
     reject_rows: array[int] = field(default_factory=lambda: array("q"))
@@ -205,8 +206,8 @@ class _LogBuilder:
         """Read a file to its end, or so many rows; whether that was all of it."""
         self._note_columns(self.files[source], table)
         has_users = self.known.unit != "rows"
-        users, texts, times = self.users, self.texts, self.times
-        origins, rows = self.origins, self.rows
+        users, times, rows = self.users, self.times, self.rows
+        texts: list[str] = []
         numbers, number_of_new = self.known.numbers, self.known.number
         seconds_of, passed_before = dates.seconds_of, self.passed_over
         some = islice(table.rows, most_rows) if most_rows else table.rows
@@ -225,14 +226,20 @@ class _LogBuilder:
                     users.append(who)
                     texts.append(text)
                     times.append(seconds)
-                    origins.append(source)
                     rows.append(number)
             if number % _ROWS_BETWEEN_REPORTS == 0:
+                self._keep_texts(texts)
                 self.meter.show(stream.position())
+        self._keep_texts(texts)
+        self.rows_of[source] = len(rows) - sum(self.rows_of.values())
         if self.passed_over > passed_before:
             passed = self.passed_over - passed_before
             self.warnings.append(f"{stream.name}: {passed} entries are no searches, passed over")
         return not most_rows or next(table.rows, None) is None
+
+    def _keep_texts(self, texts: list[str]) -> None:
+        self.texts.add(texts)
+        texts.clear()
 
     def describe(
         self,
@@ -251,16 +258,23 @@ class _LogBuilder:
             self.described.append(FileRead(file, *facts, is_whole=is_whole))
 
     def query_log(self) -> QueryLog:
+        """All rows; nothing can be added after that."""
+        sources = np.arange(len(self.files), dtype=np.min_scalar_type(-len(self.files)))
+        origins = np.repeat(sources[list(self.rows_of)], list(self.rows_of.values()))
+        rows: Ints | Longs = np.asarray(self.rows)
+        if rows.max(initial=0) <= np.iinfo(np.int32).max:
+            rows = rows.astype(np.int32)
+            self.rows = array("q")
         return QueryLog(
-            texts=np.array(self.texts, dtype=np.object_),
-            users=self._ranks(),
-            times=np.array(self.times, dtype=np.int64),
-            people=self._people(),
-            origins=np.array(self.origins, dtype=np.int32),
-            rows=np.array(self.rows, dtype=np.int64),
+            texts=self.texts.column(),
+            users=self._ranks(len(rows)),
+            times=np.asarray(self.times),
+            people=self._people(origins, rows),
+            origins=origins,
+            rows=rows,
             sources=self.files,
-            reject_sources=np.array(self.reject_sources, dtype=np.int32),
-            reject_rows=np.array(self.reject_rows, dtype=np.int64),
+            reject_sources=np.asarray(self.reject_sources),
+            reject_rows=np.asarray(self.reject_rows),
             reject_reasons=np.array(self.reject_reasons, dtype=np.object_),
             has_times=self.has_times,
             counted=self.counted or Counted(self.known.unit),
@@ -295,20 +309,20 @@ class _LogBuilder:
         self.reject_rows.append(number)
         self.reject_reasons.append(reason)
 
-    def _ranks(self) -> Ints:
+    def _ranks(self, count: int) -> Ints:
         """Rank of each row's user among the sorted ids, so that the order of rows is no matter."""
         if self.known.unit == "rows":
-            return np.arange(len(self.texts), dtype=np.int32)
+            return np.arange(count, dtype=np.int32)
         ids = self.known.ids
         ranks = np.empty(len(ids), dtype=np.int32)
         ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
-        return ranks[np.array(self.users, dtype=np.int32)]
+        return np.asarray(ranks[np.asarray(self.users)])
 
-    def _people(self) -> Longs:
+    def _people(self, origins: Narrow, rows: Ints | Longs) -> Longs:
         """A number for each rank, made from the user's id, or from the row where rows count."""
         if self.known.unit == "rows":
-            places = zip(self.origins, self.rows, strict=True)
-            names = [f"{self.files[source]}:{row}" for source, row in places]
+            places = zip(origins, rows, strict=True)
+            names: Iterable[str] = (f"{self.files[source]}:{row}" for source, row in places)
         else:
             names = sorted(self.known.ids)
         keys = byte_keys((name.encode("utf-8", "surrogatepass") for name in names), self.secret)

@@ -10,15 +10,16 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import joined_offsets, take_ragged
+from tasks.core.arrays import narrowed, take_ragged
 from tasks.core.detection.lexicon import lexical_key
-from tasks.core.records import Flags, Ints, Longs, Strings, freeze
+from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
+from tasks.core.texts import TextColumn, Texts
 
 IDENTIFIER_CONCEPT = -2
 """Marks an item as an identifier on its way from the text pipeline to the record table.
@@ -41,17 +42,10 @@ def normalise(text: str) -> str:
     return " ".join(folded.split())
 
 
-def distinct_texts(texts: Strings) -> tuple[list[str], Ints]:
+def distinct_texts(texts: TextColumn) -> tuple[Texts, Ints]:
     """The distinct normalised texts, ascending, and which of them each text is."""
-    numbers: dict[str, int] = {}
-    number_of = np.fromiter(
-        (numbers.setdefault(text, len(numbers)) for text in texts), np.int32, len(texts)
-    )
-    normalised = [normalise(text) for text in numbers]
-    distinct = sorted(set(normalised))
-    rank = {text: position for position, text in enumerate(distinct)}
-    rank_of_number = np.array([rank[text] for text in normalised], dtype=np.int32)
-    return distinct, rank_of_number[number_of]
+    normalised, number_of = Texts.of(map(normalise, texts.distinct)).distinct()
+    return normalised, number_of[texts.of_row]
 
 
 def said(text: str) -> str:
@@ -85,10 +79,10 @@ class Readings:
     """
 
     token_offsets: Longs
-    starts: Ints
-    ends: Ints
+    starts: Narrow
+    ends: Narrow
     item_offsets: Longs
-    lengths: Ints
+    lengths: Narrow
     concepts: Ints
     in_doubt: Flags
 
@@ -98,7 +92,7 @@ class Readings:
     def __len__(self) -> int:
         return len(self.item_offsets) - 1
 
-    def take(self, chosen: Longs) -> Readings:
+    def take(self, chosen: Longs | Ints) -> Readings:
         """The readings of some of the texts, in the order given."""
         token_offsets, tokens = take_ragged(self.token_offsets, chosen)
         item_offsets, items = take_ragged(self.item_offsets, chosen)
@@ -151,42 +145,61 @@ def pack_readings(found: Iterable[tuple[Sequence[Offsets], Sequence[Item]]]) -> 
     numbers = np.array(items, dtype=np.int32).reshape(-1, 3)
     return Readings(
         token_offsets=np.cumsum(token_counts, dtype=np.int64),
-        starts=bounds[:, 0].copy(),
-        ends=bounds[:, 1].copy(),
+        starts=narrowed(bounds[:, 0]),
+        ends=narrowed(bounds[:, 1]),
         item_offsets=np.cumsum(item_counts, dtype=np.int64),
-        lengths=numbers[:, 0].copy(),
+        lengths=narrowed(numbers[:, 0]),
         concepts=numbers[:, 1].copy(),
         in_doubt=numbers[:, 2].astype(np.bool_),
     )
 
 
-def join_readings(parts: Sequence[Readings]) -> Readings:
-    """The readings of several lists of texts as one list."""
+PlacedReadings = tuple[Longs | Ints, Readings]
+"""Which of many texts some are, and their readings."""
+_RAGGED: Final = {
+    "token_offsets": ("starts", "ends"),
+    "item_offsets": ("lengths", "concepts", "in_doubt"),
+}
+
+
+def join_readings(parts: list[PlacedReadings], count: int) -> Readings:
+    """The readings of texts 0 … count - 1 from those of some of them at a time.
+
+    Args:
+        parts: all of the texts; they are taken from the list one by one, to be freed.
+    """
     columns: dict[str, Any] = {}
-    for entry in fields(Readings):
-        values = [getattr(part, entry.name) for part in parts]
-        join = joined_offsets if entry.name.endswith("offsets") else np.concatenate
-        columns[entry.name] = join(values)
+    for name, values in _RAGGED.items():
+        offsets = columns[name] = np.zeros(count + 1, dtype=np.int64)
+        for places, own in parts:
+            offsets[1:][places] = np.diff(getattr(own, name))
+        np.cumsum(offsets, out=offsets)
+        for value in values:
+            kind = np.result_type(np.bool_, *{getattr(own, value).dtype for _, own in parts})
+            columns[value] = np.empty(offsets[-1], dtype=kind)
+    while parts:
+        places, own = parts.pop()
+        for name, values in _RAGGED.items():
+            starts, sizes = getattr(own, name)[:-1], np.diff(getattr(own, name))
+            at = np.repeat(columns[name][places] - starts, sizes) + np.arange(sizes.sum())
+            for value in values:
+                columns[value][at] = getattr(own, value)
     return Readings(**columns)
 
 
-def merge_spellings(
-    texts: Sequence[str], readings: Readings, text_of: Ints
-) -> tuple[list[str], Readings, Ints]:
-    """One text for all that say the same: *lung-cancer?* is published as *lung cancer* is.
+def merge_spellings(texts: Texts, readings: Readings) -> Ints:
+    """For each text the one that stands for all that say the same.
 
-    The one of which most is an identifier: a sign may be what tells it, as in an e-mail address.
+    So *lung-cancer?* is published as *lung cancer* is. It is the one of which most is an
+    identifier: a sign may be what tells it, as in an e-mail address.
     """
-    owners = np.repeat(np.arange(len(texts)), np.diff(readings.item_offsets))
-    identified = np.where(readings.concepts <= IDENTIFIER_CONCEPT, readings.lengths, 0)
-    most_first = np.argsort(-np.bincount(owners, identified, len(texts)), kind="stable")
-    place_of: dict[str, int] = {}
-    spelt = np.empty(len(texts), dtype=np.int64)
-    for place in most_first.tolist():
-        spelt[place] = place_of.setdefault(said(texts[place]), place)
-    kept, number_of = np.unique(spelt, return_inverse=True)
-    return (
-        [texts[place] for place in kept.tolist()],
-        readings.take(kept),
-        number_of[text_of].astype(np.int32),
-    )
+    identified = np.zeros(len(readings.lengths) + 1, dtype=np.int32)
+    named = np.where(readings.concepts <= IDENTIFIER_CONCEPT, readings.lengths, 0)
+    np.cumsum(named, out=identified[1:])
+    words = identified[readings.item_offsets[1:]] - identified[readings.item_offsets[:-1]]
+    _, group_of = Texts.of(map(said, texts)).distinct()
+    most_first = np.lexsort((-words, group_of))
+    standing = np.empty(len(texts), dtype=np.int32)
+    # Backwards: the first of a group is written last.
+    standing[group_of[most_first[::-1]]] = most_first[::-1]
+    return standing[group_of]

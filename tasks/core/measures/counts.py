@@ -96,6 +96,11 @@ def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, fl
 
 def unchanged(table: RecordTable, release: Release) -> Flags:
     """Records that publish all they said, and nothing else."""
+    found = [_unchanged(part, release.part(records)) for records, part in table.parts()]
+    return np.concatenate([*found, np.zeros(0, dtype=np.bool_)])
+
+
+def _unchanged(table: RecordTable, release: Release) -> Flags:
     records = np.flatnonzero(release.published)
     first, pair_of = group_by(table.form_of[records], release.class_of[records])
     forms, classes = table.form_of[records[first]], release.class_of[records[first]]

@@ -74,25 +74,42 @@ def information_kept(
     Args:
         finest: the finest precision of time that may be published.
     """
-    levels = item_levels(table, taxonomy)
-    kept, held = _item_bits(table, release, levels)
+    nodes = _nodes_of_classes(release, len(table.words))
+    names = [*topics.names, "other"]
+    # Kept and held: of all items, of words, of concepts, of each topic.
+    sums = np.zeros((2, 3 + len(names)))
+    for records, part in table.parts():
+        levels = item_levels(part, taxonomy)
+        plain = levels.item_concepts < 0
+        places = _topics_of(levels.item_concepts[~plain], topics)
+        for own, bits in zip(
+            sums, _item_bits(part, release.part(records), levels, nodes), strict=True
+        ):
+            own[:3] += bits.sum(), bits[plain].sum(), bits[~plain].sum()
+            own[3:] += sums_by(places, bits[~plain], len(names))
     times_kept, times_held = _time_bits(table, release, finest)
-    plain = levels.item_concepts < 0
+    kept, held = sums.tolist()
     return Information(
-        kept_percent=percent_of(kept.sum() + times_kept, held.sum() + times_held),
-        words_percent=percent_of(kept[plain].sum(), held[plain].sum()),
-        concepts_percent=percent_of(kept[~plain].sum(), held[~plain].sum()),
+        kept_percent=percent_of(kept[0] + times_kept, held[0] + times_held),
+        words_percent=percent_of(kept[1], held[1]),
+        concepts_percent=percent_of(kept[2], held[2]),
         time_percent=percent_of(times_kept, times_held),
-        by_topic=_by_topic(levels.item_concepts[~plain], kept[~plain], held[~plain], topics),
+        by_topic={
+            name: percent_of(part, whole)
+            for name, part, whole in zip(names, kept[3:], held[3:], strict=True)
+            if whole > 0
+        },
     )
 
 
-def _item_bits(table: RecordTable, release: Release, levels: ItemLevels) -> tuple[Floats, Floats]:
+def _item_bits(
+    table: RecordTable, release: Release, levels: ItemLevels, nodes: Ragged
+) -> tuple[Floats, Floats]:
     """Bits that each item keeps and holds, over all records of its form."""
     records = np.bincount(table.form_of, minlength=len(levels))
     held = levels.item_bits * np.repeat(records, np.diff(levels.item_offsets))
     shown = _shown_forms(table, release)
-    items, pairs, bits = _told(levels, shown, _nodes_of_classes(release, levels.words))
+    items, pairs, bits = _told(levels, shown, nodes)
     best = _greatest(pairs * max(1, len(held)) + items, bits)
     pair, item = np.divmod(best[0], max(1, len(held)))
     return sums_by(item, best[1] * shown.counts[pair], len(held)), held
@@ -173,14 +190,10 @@ def _greatest(keys: Longs, values: Floats) -> tuple[Longs, Floats]:
     return keys[order[last]], values[order[last]]
 
 
-def _by_topic(concepts: Ints, kept: Floats, held: Floats, topics: TopicMap) -> dict[str, float]:
-    names = [*topics.names, "other"]
+def _topics_of(concepts: Ints, topics: TopicMap) -> Longs:
+    """The first topic of each concept, or the one after the last."""
     first = topics.first_topics(concepts)
-    places = np.where(first >= 0, first, len(topics.names)).astype(np.int64)
-    sums = zip(
-        names, sums_by(places, kept, len(names)), sums_by(places, held, len(names)), strict=True
-    )
-    return {name: percent_of(part, whole) for name, part, whole in sums if whole > 0}
+    return np.where(first >= 0, first, len(topics.names)).astype(np.int64)
 
 
 def _time_bits(table: RecordTable, release: Release, finest: int) -> tuple[float, float]:
@@ -195,17 +208,24 @@ def _time_bits(table: RecordTable, release: Release, finest: int) -> tuple[float
 
 def truth_of(table: RecordTable, release: Release, taxonomy: Taxonomy) -> Truth:
     """How much of what a release says is true of the records behind it."""
-    shown = _shown_forms(table, release)
     concepts = _concepts_of_classes(release)
-    offsets, places = take_ragged(concepts[0], shown.classes)
-    pairs = owners(offsets)
-    true = _is_true(table, taxonomy, shown.forms[pairs], concepts[1][places])
-    told = int(shown.counts[pairs].sum())
-    false_rows = np.bincount(pairs[~true], minlength=len(shown.counts)) > 0
-    return Truth(
-        concepts_true=_share(int(shown.counts[pairs[true]].sum()), told),
-        rows_true=_share(int(shown.counts[~false_rows].sum()), int(shown.counts.sum())),
-    )
+    # Concepts and rows, all and those that are true.
+    sums = np.zeros(4, dtype=np.int64)
+    for records, part in table.parts():
+        shown = _shown_forms(part, release.part(records))
+        offsets, places = take_ragged(concepts[0], shown.classes)
+        pairs = owners(offsets)
+        true = _is_true(part, taxonomy, shown.forms[pairs], concepts[1][places])
+        rows_true = np.bincount(pairs[~true], minlength=len(shown.counts)) == 0
+        counts = shown.counts
+        sums += [
+            counts[pairs].sum(),
+            counts[pairs[true]].sum(),
+            counts.sum(),
+            counts[rows_true].sum(),
+        ]
+    told, told_truly, rows, rows_truly = sums.tolist()
+    return Truth(_share(told_truly, told), _share(rows_truly, rows))
 
 
 def _share(part: int, whole: int) -> float:

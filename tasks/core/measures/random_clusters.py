@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.arrays import group_by, sums_by
+from tasks.core.arrays import distinct, group_by, owners, sums_by
 from tasks.core.measures.information_loss import percent_of
 from tasks.core.records import Longs, RecordTable, Release
-from tasks.core.rows.levels import ItemLevels
+from tasks.core.rows.levels import ItemLevels, LevelsOf
 from tasks.core.rows.told import told_of
 from tasks.schema import RandomClusters
 
@@ -26,7 +26,7 @@ LARGE = 100
 def compare_with_random(
     table: RecordTable,
     release: Release,
-    levels: ItemLevels,
+    levels: LevelsOf,
     *,
     most_records: int = MOST_RECORDS,
 ) -> RandomClusters:
@@ -35,13 +35,12 @@ def compare_with_random(
     records = _sample(release, most_records, random)
     found, labels = np.unique(release.class_of[records], return_inverse=True)
     orders = [records, *(random.permutation(records) for _ in range(PERMUTATIONS))]
-    held = sums_by(
-        np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets)),
-        levels.item_bits,
-        len(levels),
-    )
-    whole = float(held[table.form_of[records]].sum())
-    kept = [round(percent_of(_told(table, order, labels, levels), whole), 3) for order in orders]
+    forms = distinct(table.form_of[records].astype(np.int64))
+    own = levels.of(forms)
+    form_of = [np.searchsorted(forms, table.form_of[order]) for order in orders]
+    held = sums_by(owners(own.item_offsets), own.item_bits, len(own))
+    whole = float(held[form_of[0]].sum())
+    kept = [round(percent_of(_told(each, labels, own), whole), 3) for each in form_of]
     return {
         "clusters": len(found),
         "records": len(records),
@@ -51,9 +50,8 @@ def compare_with_random(
     }
 
 
-def _told(table: RecordTable, records: Longs, labels: Longs, levels: ItemLevels) -> float:
+def _told(forms: Longs, labels: Longs, levels: ItemLevels) -> float:
     """Bits that the records keep if those of one label tell what is true of all of them."""
-    forms = table.form_of[records].astype(np.int64)
     first, query_of = group_by(labels, forms)
     told = told_of(labels[first], forms[first], levels, int(labels.max(initial=-1)) + 1)
     return float((told.bits * np.bincount(query_of, minlength=len(first))[told.queries]).sum())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.core.arrays import people_per_label, take_ragged
 from tasks.core.records import (
     FILLERS_ONLY,
     IDENTIFIER,
@@ -16,7 +15,7 @@ from tasks.core.records import (
     Ints,
     RecordTable,
 )
-from tasks.core.rows.levels import VAGUEST, ItemLevels, item_levels
+from tasks.core.rows.levels import VAGUEST, LogLevels, SharedNodes, form_ranges
 from tasks.core.taxonomy import Taxonomy
 
 
@@ -26,27 +25,28 @@ def withheld_reasons(table: RecordTable, published: Flags, taxonomy: Taxonomy, *
         np.append(table.forms.item_kinds != IDENTIFIER, False), table.forms.item_offsets[:-1]
     )
     nothing = (said == 0) | (np.diff(table.forms.item_offsets) == 0)
-    levels = item_levels(table, taxonomy)
-    silent = np.diff(levels.item_offsets) == 0
-    sharp, vague = _shared_levels(table, levels, k=k)
+    silent, sharp, vague = _shared_levels(table, taxonomy, k=k)
     of_form = np.select(
         [nothing, silent, vague & ~sharp], [IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE], TOO_FEW
     )
     return np.where(published, PUBLISHED, of_form[table.form_of]).astype(np.int32)
 
 
-def _shared_levels(table: RecordTable, levels: ItemLevels, *, k: int) -> tuple[Flags, Flags]:
-    """Forms with a level that k people share: one that says enough, and one that does not."""
-    counts = np.diff(levels.level_offsets[levels.item_offsets])
-    form_of_level = np.repeat(np.arange(len(levels)), counts)
-    bounds = np.concatenate(([0], np.cumsum(counts)))
-    offsets, places = take_ragged(bounds, table.form_of)
-    users = np.repeat(table.users, np.diff(offsets))
-    nodes = levels.nodes.astype(np.int64)
-    shared = people_per_label(nodes[places], users, int(nodes.max(initial=-1)) + 1) >= k
-    sharp = (nodes < levels.words) | (levels.bits >= VAGUEST)
-    held = shared[nodes] if len(nodes) else np.zeros(0, dtype=np.bool_)
-    return (
-        np.bincount(form_of_level[held & sharp], minlength=len(levels)) > 0,
-        np.bincount(form_of_level[held & ~sharp], minlength=len(levels)) > 0,
-    )
+def _shared_levels(table: RecordTable, taxonomy: Taxonomy, *, k: int) -> tuple[Flags, Flags, Flags]:
+    """Forms without a level; with one that k people share and that says enough; with one that
+    does not."""
+    log = LogLevels(table, taxonomy, vaguest=0.0, fillers=False)
+    shared = SharedNodes(log.node_count, table.users, k)
+    records = np.searchsorted(table.form_of, np.arange(len(table.forms) + 1))
+    for forms in form_ranges(len(log)):
+        levels = log.of(forms)
+        shared.add(levels.nodes, forms[levels.forms], records)
+    silent, sharp, vague = (np.zeros(len(log), dtype=np.bool_) for _ in range(3))
+    for forms in form_ranges(len(log)):
+        levels = log.of(forms)
+        silent[forms] = np.diff(levels.item_offsets) == 0
+        says = (levels.nodes < levels.words) | (levels.bits >= VAGUEST)
+        held, own = shared.enough[levels.nodes], forms[levels.forms]
+        sharp[own[held & says]] = True
+        vague[own[held & ~says]] = True
+    return silent, sharp, vague

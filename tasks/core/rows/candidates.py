@@ -12,13 +12,14 @@ their people share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import group_by, sums_by, take_ragged
+from tasks.core.arrays import distinct, group_by, owners, sums_by, take_ragged
 from tasks.core.records import Flags, Floats, Ints, Longs, freeze
-from tasks.core.rows.problem import WORTH, RowProblem
+from tasks.core.rows.levels import ItemLevels, LevelsOf, SharedNodes, form_ranges
+from tasks.core.rows.problem import WORTH, Problem, RowProblem
 
 MOST_LEVELS: Final = 3
 MOST_NODES: Final = 24
@@ -69,13 +70,22 @@ def candidates_of(
     return _with_times(problem, _joined(found))
 
 
-def best_shared_nodes(problem: RowProblem) -> Longs:
-    """The most informative level of each form that k people share, as a number; 0 for none."""
-    levels = _frequent_levels(problem, MOST_NODES)
-    order = np.lexsort((levels.nodes, -levels.bits, levels.forms))
-    first = order[np.diff(levels.forms[order], prepend=-1) > 0]
-    best = np.zeros(len(problem.levels), dtype=np.int64)
-    best[levels.forms[first]] = levels.nodes[first] + 1
+def best_shared_nodes(problem: Problem[LevelsOf]) -> Ints:
+    """The most informative level of each form that k people share, as a number; 0 for none.
+
+    Some forms after others, so that the levels of all are never in memory together.
+    """
+    best = np.zeros(len(problem.levels), dtype=np.int32)
+    shared = _shared_nodes(problem)
+    for forms in form_ranges(len(problem.levels)):
+        levels = problem.levels.of(forms)
+        entries = _entries(levels)
+        nodes = shared.numbers(problem, forms[entries.forms], entries.nodes)
+        usable = shared.enough[nodes] & problem.may_tell(levels, entries.items)
+        found = _kept(levels, entries._replace(nodes=nodes), usable, shared.sums, MOST_NODES)
+        order = np.lexsort((found.nodes, -found.bits, found.forms))
+        first = order[np.diff(found.forms[order], prepend=-1) > 0]
+        best[forms[found.forms[first]]] = found.nodes[first] + 1
     return best
 
 
@@ -95,17 +105,90 @@ class _Levels:
     offsets: Longs
 
 
+class _Entries(NamedTuple):
+    """The levels of all items, side by side: of which item and form each is, and its node."""
+
+    items: Longs
+    forms: Longs
+    nodes: Longs
+
+
+def _entries(levels: ItemLevels) -> _Entries:
+    items = owners(levels.level_offsets)
+    return _Entries(items, owners(levels.item_offsets)[items], levels.nodes)
+
+
+class _NodesOfLog(NamedTuple):
+    """Which nodes k people share, over a whole log.
+
+    Attributes:
+        keys: of nodes within groups, ascending, if there are groups: a node is numbered by them.
+        enough: whether k people share each node.
+        sums: of the lots of the forms that may tell each node.
+    """
+
+    keys: Longs
+    enough: Flags
+    sums: Longs
+
+    def numbers(self, problem: Problem[LevelsOf], forms: Longs, nodes: Longs) -> Longs:
+        return nodes if problem.free else np.searchsorted(self.keys, _keys(problem, forms, nodes))
+
+
+def _keys(problem: Problem[LevelsOf], forms: Longs, nodes: Longs) -> Longs:
+    return problem.groups[forms] * problem.levels.node_count + nodes
+
+
+def _shared_nodes(problem: Problem[LevelsOf]) -> _NodesOfLog:
+    keys, count = np.zeros(0, dtype=np.int64), problem.levels.node_count
+    if not problem.free:
+        all_entries = _entries(problem.levels.of(np.arange(len(problem.levels))))
+        keys = distinct(_keys(problem, all_entries.forms, all_entries.nodes))
+        count = len(keys)
+    shared = SharedNodes(count, problem.users, problem.k)
+    found = _NodesOfLog(keys, shared.enough, np.zeros(count, np.int64))
+    lots = _lots(len(problem.levels))
+    for forms in form_ranges(len(problem.levels)):
+        levels = problem.levels.of(forms)
+        entries = _entries(levels)
+        own = forms[entries.forms]
+        nodes = found.numbers(problem, own, entries.nodes)
+        told = problem.may_tell(levels, entries.items)
+        np.add.at(found.sums, nodes[told], lots[own[told]])
+        shared.add(nodes, own, problem.unit_offsets)
+    return found
+
+
+def _lots(forms: int) -> Longs:
+    """Drawn by each form; by the sum of lots those forms are told apart that have a node.
+
+    Equal counts would not do: of two parents of a concept neither is above the other.
+    """
+    return np.random.default_rng(SEED).integers(2**63, size=forms)
+
+
 def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
-    """A coarser level is left out if just those share it who share a finer one of its item."""
-    levels = problem.levels
-    items = np.repeat(np.arange(len(levels.item_words)), np.diff(levels.level_offsets))
-    forms = np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets))[items]
-    width = int(levels.nodes.max(initial=0)) + 1
-    _, nodes = group_by(problem.groups[forms] * width + levels.nodes)
-    bits = levels.bits
-    kept = problem.enough(nodes, forms)[nodes] & (problem.may_tell(items))
-    items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
-    kept = _finest_of_the_same(items, forms, nodes)
+    """The same of a problem that has all its levels at hand."""
+    entries = _entries(problem.levels)
+    _, nodes = group_by(_keys(problem, entries.forms, entries.nodes))
+    told = problem.may_tell(problem.levels, entries.items)
+    usable = problem.enough(nodes, entries.forms)[nodes] & told
+    sums = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(sums, nodes[told], _lots(len(problem.levels))[entries.forms[told]])
+    return _kept(problem.levels, entries._replace(nodes=nodes), usable, sums, most)
+
+
+def _kept(levels: ItemLevels, entries: _Entries, usable: Flags, sums: Longs, most: int) -> _Levels:
+    """The usable levels of each form, of those of an item that the same forms have the finest.
+
+    Args:
+        sums: of the lots of the forms that have each node.
+    """
+    items, forms, nodes = (each[usable] for each in entries)
+    bits = levels.bits[usable]
+    # Finest first within items: a coarser level is left out if just those share it.
+    kept = np.zeros(len(items), dtype=np.bool_)
+    kept[group_by(items, sums[nodes])[0]] = True
     items, forms, nodes, bits = items[kept], forms[kept], nodes[kept], bits[kept]
     order = np.lexsort((items, nodes, forms))
     items, forms, nodes, bits = items[order], forms[order], nodes[order], bits[order]
@@ -119,20 +202,6 @@ def _frequent_levels(problem: RowProblem, most: int) -> _Levels:
     forms = forms[kept]
     offsets = np.searchsorted(forms, np.arange(len(levels) + 1))
     return _Levels(forms, items[kept], nodes[kept], bits[kept], offsets)
-
-
-def _finest_of_the_same(items: Longs, forms: Longs, nodes: Longs) -> Flags:
-    """The finest of those levels of an item that the same forms have; finest first within items.
-
-    Equal counts would not do: of two parents of a concept neither is above the other. Forms are
-    told apart by the sum of a lot that each has drawn.
-    """
-    lots = np.random.default_rng(SEED).integers(2**63, size=int(forms.max(initial=-1)) + 1)
-    sums = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.int64)
-    np.add.at(sums, nodes, lots[forms])
-    kept = np.zeros(len(items), dtype=np.bool_)
-    kept[group_by(items, sums[nodes])[0]] = True
-    return kept
 
 
 def _ranks_within(groups: Longs, values: Floats) -> Longs:
@@ -191,7 +260,7 @@ def _whole_queries(problem: RowProblem, most_levels: int) -> _Support:
     offsets, items = take_ragged(levels.item_offsets, long)
     # Items of a form stand by word.
     words = levels.item_words[items].astype(np.int64)
-    told = np.where(problem.may_tell(items), levels.item_bits[items], 0.0)
+    told = np.where(problem.may_tell(levels, items), levels.item_bits[items], 0.0)
     owner = np.repeat(np.arange(len(long)), np.diff(offsets))
     keys: dict[bytes, int] = {}
     bounds = offsets.tolist()

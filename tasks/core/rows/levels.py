@@ -12,12 +12,14 @@ the taxonomy (Taxonomy.information). An item holds what its finest level tells.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
-from tasks.core.arrays import take_ragged
+from tasks.core import records
+from tasks.core.arrays import distinct, owners, take_ragged
 from tasks.core.records import ATTRIBUTE, IDENTIFIER, Floats, Ints, Longs, RecordTable, freeze
 from tasks.core.taxonomy import Taxonomy
 
@@ -62,20 +64,106 @@ class ItemLevels:
         """Forms."""
         return len(self.item_offsets) - 1
 
+    @property
+    def node_count(self) -> int:
+        return int(self.nodes.max(initial=-1)) + 1
+
+    @property
+    def forms(self) -> Longs:
+        """Of each level."""
+        return owners(self.item_offsets)[owners(self.level_offsets)]
+
+    def of(self, forms: Longs) -> ItemLevels:
+        """The levels of some forms."""
+        item_offsets, items = take_ragged(self.item_offsets, forms)
+        level_offsets, places = take_ragged(self.level_offsets, items)
+        return replace(
+            self,
+            item_offsets=item_offsets,
+            item_words=self.item_words[items],
+            item_concepts=self.item_concepts[items],
+            item_bits=self.item_bits[items],
+            item_places=self.item_places[items],
+            level_offsets=level_offsets,
+            nodes=self.nodes[places],
+            bits=self.bits[places],
+        )
+
     def of_attributes(self) -> ItemLevels:
         """The same, but plain words hold nothing."""
         return replace(self, item_bits=np.where(self.item_concepts >= 0, self.item_bits, 0.0))
 
 
+class LevelsOf(Protocol):
+    """The levels of the forms of a log, by forms that are asked for: all at once take memory."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def node_count(self) -> int:
+        """All nodes are below this."""
+
+    def of(self, forms: Longs) -> ItemLevels: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogLevels:
+    """The levels of a table's forms, found when they are asked for."""
+
+    table: RecordTable
+    taxonomy: Taxonomy
+    vaguest: float = VAGUEST
+    fillers: bool = True
+    words: bool = True
+
+    def __len__(self) -> int:
+        return len(self.table.forms)
+
+    @property
+    def node_count(self) -> int:
+        return len(self.table.words) + len(self.taxonomy)
+
+    def of(self, forms: Longs) -> ItemLevels:
+        found = item_levels(
+            self.table, self.taxonomy, vaguest=self.vaguest, fillers=self.fillers, forms=forms
+        )
+        return found if self.words else found.of_attributes()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SomeLevels:
+    """Those of some forms, numbered anew."""
+
+    levels: LevelsOf
+    forms: Ints
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    @property
+    def node_count(self) -> int:
+        return self.levels.node_count
+
+    def of(self, forms: Longs) -> ItemLevels:
+        return self.levels.of(self.forms[forms].astype(np.int64))
+
+
 def item_levels(
-    table: RecordTable, taxonomy: Taxonomy, *, vaguest: float = 0.0, fillers: bool = False
+    table: RecordTable,
+    taxonomy: Taxonomy,
+    *,
+    vaguest: float = 0.0,
+    fillers: bool = False,
+    forms: Longs | None = None,
 ) -> ItemLevels:
     """The levels of all items; concepts of fewer than `vaguest` bits are none.
 
     Args:
         fillers: whether words that say nothing by themselves are items, too.
+        forms: those that are wanted, numbered 0, 1, … as they are given; all if none are.
     """
-    forms, places = _tellable_items(table, fillers=fillers)
+    chosen = np.arange(len(table.forms)) if forms is None else forms
+    forms, places = _tellable_items(table, chosen, fillers=fillers)
     words, concepts = table.forms.item_words[places], table.forms.item_concepts[places]
     held = np.flatnonzero(concepts >= 0)
     own = concepts[held]
@@ -90,11 +178,11 @@ def item_levels(
     items, nodes, bits = items[told], nodes[told], bits[told]
     order = np.lexsort((nodes, -bits, nodes >= len(table.words), items))
     return ItemLevels(
-        item_offsets=np.searchsorted(forms, np.arange(len(table.forms) + 1)),
+        item_offsets=np.searchsorted(forms, np.arange(len(chosen) + 1)),
         item_words=words,
         item_concepts=concepts,
         item_bits=item_bits,
-        item_places=_relative_places(table, forms, places),
+        item_places=_relative_places(table, chosen[forms], places),
         level_offsets=np.searchsorted(items[order], np.arange(len(words) + 1)),
         nodes=nodes[order],
         bits=bits[order],
@@ -102,18 +190,50 @@ def item_levels(
     )
 
 
-def _tellable_items(table: RecordTable, *, fillers: bool) -> tuple[Longs, Longs]:
-    """Form and place of each item, by form and word; a word said twice in a query is one item."""
+def _tellable_items(table: RecordTable, chosen: Longs, *, fillers: bool) -> tuple[Longs, Longs]:
+    """Form, as a place among the chosen, and place of each item, by form and word; a word said
+    twice in a query is one item."""
     forms = table.forms
-    owner = np.repeat(np.arange(len(forms)), np.diff(forms.item_offsets))
-    said = (forms.item_kinds != IDENTIFIER) & (fillers | ~table.fillers[forms.item_words])
-    said |= forms.item_kinds == ATTRIBUTE
-    width = max(1, len(table.words))
-    keys = owner[said] * width + forms.item_words[said]
-    kept = np.flatnonzero(said)[np.unique(keys, return_index=True)[1]]
-    return owner[kept], kept
+    offsets, places = take_ragged(forms.item_offsets, chosen)
+    kinds, words = forms.item_kinds[places], forms.item_words[places]
+    said = (kinds != IDENTIFIER) & (fillers | ~table.fillers[words])
+    said |= kinds == ATTRIBUTE
+    owner = np.repeat(np.arange(len(chosen)), np.diff(offsets))[said]
+    keys = owner * max(1, len(table.words)) + words[said]
+    first = np.unique(keys, return_index=True)[1]
+    return owner[first], places[said][first]
 
 
 def _relative_places(table: RecordTable, forms: Longs, places: Longs) -> Floats:
     starts, lengths = table.forms.item_offsets[forms], np.diff(table.forms.item_offsets)[forms]
     return np.asarray((places - starts + 0.5) / lengths)
+
+
+class SharedNodes:
+    """Which nodes k people share, told of some after others.
+
+    Attributes:
+        enough: whether k people share each node, as far as is known.
+    """
+
+    def __init__(self, nodes: int, users: Ints, k: int) -> None:
+        self.enough = np.zeros(nodes, dtype=np.bool_)
+        self._k, self._users, self._width = k, users, int(users.max(initial=0)) + 1
+        # People are kept in mind of those nodes alone that fewer than k have shared so far.
+        self._few = np.zeros(0, dtype=np.int64)
+
+    def add(self, nodes: Longs, forms: Longs, offsets: Longs) -> None:
+        """Nodes of forms; form f is of the users offsets[f] to offsets[f + 1]."""
+        asked = ~self.enough[nodes]
+        own, places = take_ragged(offsets, forms[asked])
+        pairs = np.repeat(nodes[asked], np.diff(own)) * self._width + self._users[places]
+        few = distinct(np.concatenate([self._few, pairs]))
+        people = np.bincount(few // self._width, minlength=len(self.enough))
+        self.enough[people >= self._k] = True
+        self._few = few[~self.enough[few // self._width]]
+
+
+def form_ranges(count: int) -> Iterator[Longs]:
+    """The forms of a log, as many at a time as have their levels in memory."""
+    for start in range(0, count, records.FORMS_AT_A_TIME):
+        yield np.arange(start, min(count, start + records.FORMS_AT_A_TIME))

@@ -8,7 +8,7 @@ query, and there are no two whose people could be intersected.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from tasks.core.records import (
     cut_times,
     freeze,
 )
-from tasks.core.rows.levels import TIME_BITS, ItemLevels
+from tasks.core.rows.levels import TIME_BITS, ItemLevels, LevelsOf
 from tasks.core.rows.told import told_of
 
 WORTH: Final = 1.0
@@ -32,8 +32,12 @@ WORTH: Final = 1.0
 fewer records untold."""
 
 
+Levels = TypeVar("Levels", bound=LevelsOf, covariant=True)
+Own = TypeVar("Own", bound=LevelsOf)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class RowProblem:
+class Problem(Generic[Levels]):
     """Units that are to be put into classes of at least k people, each of which is told by a row.
 
     Attributes:
@@ -52,15 +56,15 @@ class RowProblem:
         dominance: share of a class's records beyond which one person's are withheld in the end.
     """
 
-    levels: ItemLevels
+    levels: Levels
     groups: Longs
     told_by_group: Floats
     free: bool
     unit_offsets: Longs
     users: Ints = field(repr=False)
-    weights: Longs
+    weights: Ints
     sets: Ints
-    time_cells: Longs = field(repr=False)
+    time_cells: Ints = field(repr=False)
     time_bits: Floats
     k: int
     l: int  # noqa: E741  (the name of the parameter of l-diversity)
@@ -78,14 +82,14 @@ class RowProblem:
         return np.diff(self.unit_offsets)
 
     @property
-    def forms(self) -> Longs:
+    def forms(self) -> Ints:
         """Form of each unit."""
-        return np.repeat(np.arange(len(self.levels)), self.units_of_form)
+        return np.repeat(np.arange(len(self.groups), dtype=np.int32), self.units_of_form)
 
-    def may_tell(self, items: Longs) -> Flags:
+    def may_tell(self, levels: ItemLevels, items: Longs) -> Flags:
         """Items that say something and may be told one by one."""
-        says = self.levels.item_bits[items] > 0
-        return says if self.free else says & (self.levels.item_concepts[items] < 0)
+        says = levels.item_bits[items] > 0
+        return says if self.free else says & (levels.item_concepts[items] < 0)
 
     def enough(self, sets: Longs, forms: Longs) -> Flags:
         """Whether k people hold each set 0, 1, … of levels, given the forms that support it."""
@@ -109,9 +113,13 @@ class RowProblem:
         return np.asarray(np.bincount(held, minlength=count) >= self.k)
 
 
+RowProblem: TypeAlias = Problem[ItemLevels]
+"""With all levels at hand, as a search needs them."""
+
+
 def row_problem(
     table: RecordTable,
-    levels: ItemLevels,
+    levels: Own,
     *,
     k: int,
     l: int,  # noqa: E741
@@ -119,7 +127,7 @@ def row_problem(
     groups: Groups | None = None,
     sets: Ints | None = None,
     dominance: float = 1.0,
-) -> tuple[RowProblem, Longs]:
+) -> tuple[Problem[Own], Longs]:
     """The problem of a log, and the unit of each record.
 
     Args:
@@ -134,16 +142,16 @@ def row_problem(
     count = len(table.forms)
     own = groups or Groups(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float64))
     spans = [_spans(table.times, unit_of, p) for p in range(TIME_NONE + 1, precision + 1)]
-    problem = RowProblem(
+    problem = Problem(
         levels=levels,
         groups=own.numbers,
         told_by_group=own.bits,
         free=groups is None,
         unit_offsets=np.searchsorted(forms, np.arange(count + 1)),
         users=table.users[first],
-        weights=np.bincount(unit_of),
+        weights=np.bincount(unit_of).astype(np.int32),
         sets=(table.set_of_form if sets is None else sets)[forms],
-        time_cells=np.array(spans, dtype=np.int64).reshape(len(spans), len(first)),
+        time_cells=np.array(spans, dtype=np.int32).reshape(len(spans), len(first)),
         time_bits=np.array(TIME_BITS[1 : precision + 1]),
         k=k,
         l=l,

@@ -19,6 +19,8 @@ from tasks.core.arrays import (
     Ragged,
     distinct,
     group_by,
+    joined_ragged,
+    part_slices,
     people_per_label,
     ragged_from_keys,
     ragged_keys,
@@ -36,8 +38,11 @@ from tasks.core.records import (
     cut_times,
     too_few_unless_published,
 )
-from tasks.core.rows.levels import ItemLevels
+from tasks.core.rows.levels import ItemLevels, LevelsOf
 
+RECORDS_AT_A_TIME = 1 << 18
+"""What grows with the items of queries is in memory for the classes of so many records together."""
+_NOTHING_TOLD: Ragged = (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32))
 DECIMALS = 9
 """Places are compared after rounding, so that ties go to the lower term."""
 
@@ -63,13 +68,13 @@ class Told(NamedTuple):
 def release_of(
     table: RecordTable,
     class_of: Longs,
-    levels: ItemLevels,
+    levels: LevelsOf,
     *,
     k: int,
     precision: int,
     senses: bool,
 ) -> Release:
-    """The release of these classes.
+    """The release of these classes, some after others.
 
     Args:
         class_of: class 0, 1, … of each record, or -1.
@@ -78,24 +83,51 @@ def release_of(
         senses: whether an attribute that is told as typed is told as its concept, too.
     """
     class_count = int(class_of.max(initial=-1)) + 1
-    records = np.flatnonzero(class_of >= 0)
-    first, query_of = group_by(class_of[records], table.form_of[records])
-    classes, forms = class_of[records[first]], table.form_of[records[first]].astype(np.int64)
-    told = told_of(classes, forms, levels, class_count)
-    names = _names(table, told, levels, records, query_of, k=k)
-    term_offsets, terms = _ordered(told, names, levels, query_of, class_count)
-    concept_offsets, concepts = concepts_told(told, levels, class_count, senses=senses)
+    order = np.argsort(class_of, kind="stable")
+    bounds = np.searchsorted(class_of[order], np.arange(class_count + 1))
+    terms, concepts = [_NOTHING_TOLD], [_NOTHING_TOLD]
+    for own in part_slices(np.diff(bounds), RECORDS_AT_A_TIME):
+        records = order[bounds[own.start] : bounds[own.stop]]
+        labels, count = class_of[records] - own.start, own.stop - own.start
+        said, meant = _told_by_records(table, records, labels, count, levels, k=k, senses=senses)
+        terms.append(said)
+        concepts.append(meant)
+    del order
+    term_offsets, all_terms = joined_ragged(terms)
+    concept_offsets, all_concepts = joined_ragged(concepts)
     times, precisions = _times(table.times, class_of, class_count, precision)
     return Release(
         class_of=class_of.astype(np.int32),
         term_offsets=term_offsets,
-        terms=terms,
+        terms=all_terms,
         concept_offsets=concept_offsets,
-        concepts=concepts,
+        concepts=all_concepts,
         times=times,
         precisions=precisions,
-        clusters=cluster_numbers((concept_offsets, concepts)),
+        clusters=cluster_numbers((concept_offsets, all_concepts)),
         reasons=too_few_unless_published(class_of.astype(np.int32)),
+    )
+
+
+def _told_by_records(
+    table: RecordTable,
+    records: Longs,
+    labels: Longs,
+    count: int,
+    levels: LevelsOf,
+    *,
+    k: int,
+    senses: bool,
+) -> tuple[Ragged, Ragged]:
+    """Terms and concepts of so many classes, given the class of some records."""
+    known, form_of = np.unique(table.form_of[records], return_inverse=True)
+    own = levels.of(known.astype(np.int64))
+    first, query_of = group_by(labels, form_of)
+    told = told_of(labels[first], form_of[first], own, count)
+    names = _names(table, told, own, records, query_of, k=k)
+    return (
+        _ordered(told, names, own, query_of, count),
+        concepts_told(told, own, count, senses=senses),
     )
 
 

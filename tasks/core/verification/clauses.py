@@ -8,27 +8,28 @@ redaction or with the writer. Faults name clauses, counts and row numbers, never
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice
-from operator import gt
+from itertools import chain
 from typing import Final
 
 import numpy as np
 
-from tasks.core.records import Ints, Longs
+from tasks.core.records import Flags, Ints, Longs
 from tasks.core.verification.evidence import (
     CLUSTER,
     COLUMNS,
     CONCEPTS,
+    PART,
     QUERY,
     TIME,
     Evidence,
+    FileRows,
     Knowledge,
     ReadBack,
     distinct_members,
+    distinct_pairs,
     in_cells,
     in_classes,
     in_rows,
@@ -36,7 +37,9 @@ from tasks.core.verification.evidence import (
     numbered,
     rows_of_groups,
     shared_by_too_few,
+    sorted_pairs,
     spread,
+    starts_of,
 )
 from tasks.core.verification.evidence import Promise as Promise
 from tasks.core.verification.truth import rows_told_falsely
@@ -174,7 +177,7 @@ def _other_widths(evidence: Evidence) -> str | None:
 
 
 def _miscounted_rows(evidence: Evidence) -> str | None:
-    rows, published = len(evidence.rows), evidence.promise.published
+    rows, published = len(evidence), evidence.promise.published
     if evidence.people_known and rows == published:
         return None
     users, _, sets, mentions, _ = evidence.behind
@@ -192,8 +195,18 @@ def _lost_records(evidence: Evidence) -> str | None:
 
 
 def _unsorted(evidence: Evidence) -> str | None:
-    falls = map(gt, evidence.rows, islice(evidence.rows, 1, None))
-    return in_rows(evidence, np.fromiter(chain((False,), falls), dtype=np.bool_))
+    return in_rows(evidence, np.concatenate([_falls(file) for file in evidence.files]))
+
+
+def _falls(file: FileRows) -> Flags:
+    """Mark the rows that come before the one above them."""
+    numbers, falls = file.number_of, np.zeros(len(file), dtype=np.bool_)
+    places = np.flatnonzero(numbers[1:] != numbers[:-1])
+    above, own = numbers[places].tolist(), numbers[places + 1].tolist()
+    falls[places + 1] = [
+        file.distinct[a] > file.distinct[b] for a, b in zip(above, own, strict=True)
+    ]
+    return falls
 
 
 def _empty_queries(evidence: Evidence) -> str | None:
@@ -304,7 +317,7 @@ def _uniform_clusters(evidence: Evidence) -> str | None:
     return _uniform(evidence, evidence.cluster_of)
 
 
-def _uniform(evidence: Evidence, groups: Longs) -> str | None:
+def _uniform(evidence: Evidence, groups: Ints) -> str | None:
     """Groups of rows that have too few people with different sensitive sets.
 
     Of a record without any no sensitive concept is true, so rows like its own name none.
@@ -320,9 +333,8 @@ def _lonely_rows(evidence: Evidence) -> str | None:
 
 
 def _odd_sizes(evidence: Evidence) -> str | None:
-    sizes = Counter(evidence.rows)
-    odd = (sizes[row] % evidence.promise.k > 0 for row in evidence.classes)
-    return in_classes(evidence, odd)
+    sizes = np.bincount(evidence.class_of[evidence.readable], minlength=len(evidence.classes))
+    return in_classes(evidence, sizes % evidence.promise.k > 0)
 
 
 def _narrowed_people(evidence: Evidence) -> str | None:
@@ -330,38 +342,46 @@ def _narrowed_people(evidence: Evidence) -> str | None:
 
     Rows that read alike are of one class in each release: which release a row is from is known.
     """
-    classes = evidence.release_of * (len(evidence.classes) + 1) + evidence.class_of + 1
-    units, users = evidence.behind.units, evidence.behind.users
-    asked: dict[int, list[int]] = defaultdict(list)
-    for unit, own in _several(units.astype(np.int64), classes):
-        asked[unit].append(own)
-    people_of = _members(classes, users)
-    shared = {
-        own: len(frozenset.intersection(*map(people_of, own)))
-        for own in set(map(tuple, asked.values()))
-    }
-    few = [unit for unit, own in asked.items() if shared[tuple(own)] < evidence.promise.k]
+    classes, units = evidence.class_in_release, evidence.behind.units
+    in_common = cache(_in_common(classes, evidence.behind.users))
+    asked = _several(units, classes)
+    few = [unit for unit, own in asked if in_common(own) < evidence.promise.k]
     return in_rows(evidence, np.isin(units, few))
 
 
-def _several(units: Longs, classes: Longs) -> Iterable[tuple[int, int]]:
-    """The units that stand in more than one class, with each of these."""
-    width = int(classes.max(initial=0)) + 1
-    asked, told = np.divmod(np.unique(units * width + classes), width)
-    several = (np.bincount(asked) > 1)[asked]
-    return zip(asked[several].tolist(), told[several].tolist(), strict=True)
+def _several(units: Longs, classes: Longs) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The units that stand in more than one class, with these, ascending."""
+    parts = len(units) // PART + 1
+    part_of = (units % parts).astype(np.uint16)
+    for part in range(parts):
+        rows = np.flatnonzero(part_of == part)
+        rows = rows[np.lexsort((classes[rows], units[rows]))]
+        own, told = units[rows], classes[rows]
+        new = starts_of(own) | starts_of(told)
+        own, told = own[new], told[new]
+        starts = np.append(np.flatnonzero(starts_of(own)), len(own))
+        for place in np.flatnonzero(np.diff(starts) > 1).tolist():
+            start, end = starts[place : place + 2].tolist()
+            yield int(own[start]), tuple(told[start:end].tolist())
 
 
-def _members(groups: Longs, members: Ints) -> Callable[[int], frozenset[int]]:
-    """Gives the distinct members of a group."""
-    order = np.argsort(groups, kind="stable")
-    bounds = np.searchsorted(groups[order], np.arange(int(groups.max(initial=-1)) + 2))
+def _in_common(groups: Longs, members: Ints) -> Callable[[tuple[int, ...]], int]:
+    """Tells how many members some groups have in common."""
+    pairs, width = distinct_pairs(groups, members)
+    bounds = np.searchsorted(pairs, np.arange(int(groups.max(initial=-1)) + 2) * width)
+    pairs %= width
+    held = pairs.astype(np.int32)
 
-    @cache
-    def of(group: int) -> frozenset[int]:
-        return frozenset(members[order[bounds[group] : bounds[group + 1]]].tolist())
+    def count(chosen: tuple[int, ...]) -> int:
+        first, *others = sorted(
+            (held[bounds[group] : bounds[group + 1]] for group in chosen), key=len
+        )
+        for other in others:
+            places = np.minimum(np.searchsorted(other, first), len(other) - 1)
+            first = first[other[places] == first]
+        return len(first)
 
-    return of
+    return count
 
 
 def _dominated_rows(evidence: Evidence) -> str | None:
@@ -372,35 +392,35 @@ def _dominated_clusters(evidence: Evidence) -> str | None:
     return _dominated(evidence, evidence.cluster_of)
 
 
-def _dominated(evidence: Evidence, groups: Longs) -> str | None:
+def _dominated(evidence: Evidence, groups: Ints) -> str | None:
     """Groups of rows of which one person has more than was promised."""
-    heaviest: dict[int, int] = {}
-    for (group, _), rows in Counter(
-        zip(groups.tolist(), evidence.behind.users.tolist(), strict=True)
-    ).items():
-        heaviest[group] = max(rows, heaviest.get(group, 0))
-    sizes = Counter(groups.tolist())
+    pairs, width = sorted_pairs(groups, evidence.behind.users)
+    starts = np.flatnonzero(np.append(starts_of(pairs), True))
+    sizes = np.bincount(groups[groups >= 0])
+    heaviest = np.zeros_like(sizes)
+    for first in range(0, len(starts) - 1, PART):
+        own = starts[first : first + PART + 1]
+        np.maximum.at(heaviest, pairs[own[:-1]] // width, np.diff(own))
     most = evidence.promise.dominance + ROUNDING_ERROR
-    dominated = {group for group, rows in heaviest.items() if rows > most * sizes[group]}
-    return in_rows(evidence, np.isin(groups, sorted(dominated - {-1})))
+    return in_rows(evidence, rows_of_groups(groups, heaviest > most * sizes))
 
 
 def _rare_words(evidence: Evidence) -> str | None:
     texts = [row[QUERY] for row in evidence.classes]
     words = numbered(chain.from_iterable(text.split(" ") for text in texts), none="")
     lengths = np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
-    people = distinct_members(*_uses(words, lengths, evidence))
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    people = np.zeros(int(words.max(initial=-1)) + 1, dtype=np.int64)
+    users, parts = evidence.behind.users, len(evidence) // PART + 1
+    for part in range(parts):
+        rows = np.flatnonzero(evidence.readable & (users % parts == part))
+        said, places = spread(offsets, evidence.class_of[rows])
+        own = distinct_members(words[places], users[rows[said]])
+        people[: len(own)] += own
     rare = rows_of_groups(words, people < evidence.promise.k)
     sayers = np.repeat(np.arange(len(texts)), lengths)
     say_rare = np.bincount(sayers[rare], minlength=len(texts)) > 0
     return in_rows(evidence, rows_of_groups(evidence.class_of, say_rare))
-
-
-def _uses(words: Longs, lengths: Longs, evidence: Evidence) -> tuple[Longs, Ints]:
-    """Every word of every row and who said it, given the words of the classes end to end."""
-    class_of = evidence.class_of[evidence.readable]
-    sayers, places = spread(np.concatenate(([0], np.cumsum(lengths))), class_of)
-    return words[places], evidence.behind.users[evidence.readable][sayers]
 
 
 CLAUSES: Final = (

@@ -8,7 +8,7 @@ has not read it; but what `query` calls a concept must be a word for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any, Final
@@ -30,6 +30,7 @@ from tasks.core.verification.evidence import (
     QUERY,
     Behind,
     Evidence,
+    FileRows,
     Knowledge,
     ReadBack,
     in_classes,
@@ -40,7 +41,7 @@ from tasks.core.verification.evidence import (
 COUNTS: Final = ("read", "rejected", "withheld", "published")
 NOBODY: Final = Behind(
     users=np.zeros(0, dtype=np.int32),
-    units=np.zeros(0, dtype=np.int32),
+    units=np.zeros(0, dtype=np.int64),
     sets=np.zeros(0, dtype=np.int32),
     mentions=np.zeros(0, dtype=np.int32),
     mentioned=AttributeSets(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)),
@@ -78,7 +79,7 @@ def public_promise(settings: Mapping[str, Any]) -> Promise | None:
 
 def public_faults(
     header: tuple[str, ...],
-    rows: Sequence[tuple[str, ...]],
+    rows: FileRows,
     promise: Promise,
     knowledge: Knowledge,
     names: Names,
@@ -94,12 +95,15 @@ def publicly_promised(promise: Promise, names: Names) -> list[str]:
     return in_words(public_clauses(promise, names), promise)
 
 
-def unchecked_names(rows: Sequence[tuple[str, ...]], knowledge: Knowledge, names: Names) -> int:
+def unchecked_names(rows: FileRows, knowledge: Knowledge, names: Names) -> int:
     """Rows with a concept of which nobody can say whether their words name it."""
     return sum(
-        bool(row[CONCEPTS]) and names.unknown(row[QUERY]) and _unnamed(row, knowledge, names)
-        for row in rows
+        size
+        for row, size in zip(rows.distinct, rows.sizes.tolist(), strict=True)
         if len(row) > max(QUERY, CONCEPTS)
+        and bool(row[CONCEPTS])
+        and names.unknown(row[QUERY])
+        and _unnamed(row, knowledge, names)
     )
 
 

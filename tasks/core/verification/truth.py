@@ -10,30 +10,44 @@ import numpy as np
 
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.taxonomy import Taxonomy
-from tasks.core.verification.evidence import CONCEPTS, Evidence, numbered, spread
+from tasks.core.verification.evidence import (
+    CONCEPTS,
+    PART,
+    Evidence,
+    distinct_pairs,
+    numbered,
+    spread,
+)
 
 
 def rows_told_falsely(evidence: Evidence) -> Flags:
     """Mark the rows that publish a concept which is not true of the record behind them."""
-    cell_of = np.append(numbered(row[CONCEPTS] for row in evidence.classes), -1)[evidence.class_of]
-    readable, width = evidence.readable, max(1, len(evidence.behind.mentioned))
-    keys = cell_of[readable] * width + evidence.behind.mentions[readable]
-    pairs, pair_of = np.unique(keys, return_inverse=True)
-    cells, records = np.divmod(pairs, width)
-    told_falsely = np.zeros(len(evidence.rows), dtype=np.bool_)
-    told_falsely[readable] = _pairs_told_falsely(evidence, cells, records)[pair_of]
-    return told_falsely
+    cells = numbered(row[CONCEPTS] for row in evidence.classes)
+    cell_of = np.append(cells, np.int32(-1))[evidence.class_of]
+    mentions = evidence.behind.mentions
+    pairs, width = distinct_pairs(cell_of, mentions)
+    published, known = _published_concepts(evidence), _known_pairs(evidence.knowledge.taxonomy)
+    untrue = [
+        part[_pairs_told_falsely(evidence, published, known, *np.divmod(part, width))]
+        for part in np.array_split(pairs, len(pairs) // PART + 1)
+    ]
+    del pairs
+    found = np.concatenate(untrue)
+    if not len(found):
+        return np.zeros(len(evidence), dtype=np.bool_)
+    return np.isin(cell_of * np.int64(width) + mentions, found) & evidence.readable
 
 
-def _pairs_told_falsely(evidence: Evidence, cells: Longs, records: Longs) -> Flags:
+def _pairs_told_falsely(
+    evidence: Evidence, published: tuple[Longs, Longs], known: Longs, cells: Longs, records: Longs
+) -> Flags:
     """The same for pairs of a cell of concepts and of a set of concepts that a record mentions."""
-    offsets, published = _published_concepts(evidence)
-    pair_of, places = spread(offsets, cells)
-    concepts = published[places]
+    pair_of, places = spread(published[0], cells)
+    concepts = published[1][places]
     mentioned = evidence.behind.mentioned
     claim_of, mentions = spread(mentioned.offsets, records[pair_of])
     is_above = _at_or_above(
-        evidence.knowledge.taxonomy, concepts[claim_of], mentioned.concepts[mentions]
+        known, len(evidence.knowledge.taxonomy), concepts[claim_of], mentioned.concepts[mentions]
     )
     is_true = np.bincount(claim_of[is_above], minlength=len(concepts)) > 0
     return np.asarray(np.bincount(pair_of[~is_true], minlength=len(cells)) > 0)
@@ -49,11 +63,14 @@ def _published_concepts(evidence: Evidence) -> tuple[Longs, Longs]:
     return offsets, np.array(concepts, dtype=np.int64)
 
 
-def _at_or_above(taxonomy: Taxonomy, above: Longs, below: Ints) -> Flags:
-    """Whether each concept is the other one, or an ancestor of it."""
+def _known_pairs(taxonomy: Taxonomy) -> Longs:
+    """Every concept with each that lies above it as one number, ascending."""
     count, lengths = len(taxonomy), np.diff(taxonomy.ancestor_offsets)
-    # Ascending, as the ancestors of each concept are.
-    known = np.repeat(np.arange(count) * count, lengths) + taxonomy.ancestors
+    return np.asarray(np.repeat(np.arange(count) * count, lengths) + taxonomy.ancestors)
+
+
+def _at_or_above(known: Longs, count: int, above: Longs, below: Ints) -> Flags:
+    """Whether each concept is the other one, or an ancestor of it."""
     keys = below.astype(np.int64) * count + above
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     found = known[places] == keys if len(known) else np.zeros(len(keys), dtype=np.bool_)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import openpyxl
 import pytest
 
@@ -101,7 +102,7 @@ def test_the_encoding_is_told(read: Any) -> None:
 
 def test_an_encoding_is_seen_far_behind_the_first_bytes(read: Any) -> None:
     rows = [("7", "plain", MOMENT)] * 100_000 + [("7", "café", MOMENT)]
-    assert read(delimited(",", "latin-1")(rows)).texts[-1] == "café"
+    assert read(delimited(",", "latin-1")(rows)).texts.tolist()[-1] == "café"
 
 
 def test_single_lines_that_are_not_utf8_are_set_aside(read: Any) -> None:
@@ -327,7 +328,7 @@ def test_a_count_stands_for_so_many_rows(tmp_path: Path) -> None:
     assert log.user_count == len(set(log.people.tolist())) == 1003
     assert rejects(log) == [(3, "query is empty"), (5, "count is not a number")]
     assert log.passed_over == 1
-    chosen = [0, 2, 3, 500]
+    chosen = np.array([0, 2, 3, 500])
     found = texts_at(str(path), log.rows[chosen].tolist(), options)
     assert found == log.texts[chosen].tolist()
 

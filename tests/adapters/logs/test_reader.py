@@ -329,7 +329,7 @@ def test_rank_of_users_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> N
     for name, order in [("a", rows), ("b", rows[::-1])]:
         (tmp_path / name).write_bytes(as_aol(order))
         log = read_logs([tmp_path / name])
-        logs.append(dict(zip(log.texts, log.users.tolist(), strict=True)))
+        logs.append(dict(zip(log.texts.tolist(), log.users.tolist(), strict=True)))
     assert logs[0] == logs[1]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tasks.core.detection.readings import (
@@ -12,6 +11,7 @@ from tasks.core.detection.readings import (
     pack_readings,
     said,
 )
+from tasks.core.texts import Texts
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,4 @@ def test_the_spelling_that_tells_most_identifiers_stands_for_all() -> None:
             ([(0, 3)], [Item("flu", 5)]),
         ]
     )
-    kept, read, text_of = merge_spellings(texts, readings, np.array([2, 0, 3, 1], dtype=np.int32))
-    assert kept == ["ann lee x", "flu"]
-    assert text_of.tolist() == [0, 0, 1, 0]
-    assert read.concepts.tolist() == [name, -1, 5]
-    assert read.words(kept) == ["ann lee", "x", "flu"]
+    assert merge_spellings(Texts.of(texts), readings).tolist() == [1, 1, 1, 3]

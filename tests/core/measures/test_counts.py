@@ -18,6 +18,7 @@ from tasks.core.measures.counts import (
 )
 from tasks.core.records import PUBLISHED, TOO_FEW, TOO_VAGUE, WITHHELD, QueryLog
 from tasks.core.taxonomy import build_taxonomy
+from tasks.core.texts import TextColumn
 from tasks.schema import Histogram
 from tests.core.measures.test_information import release_of
 from tests.core.measures.test_information_loss import one_cluster, publishing
@@ -112,7 +113,7 @@ def rejecting(*reasons: str) -> QueryLog:
     """A log of which nothing but the rejects matters."""
     none = np.zeros(0, dtype=np.int32)
     return QueryLog(
-        texts=np.zeros(0, dtype=object),
+        texts=TextColumn.of([]),
         users=none,
         times=none.astype(np.int64),
         people=none.astype(np.int64),

@@ -26,6 +26,7 @@ from tasks.core.measures.risk import (
 from tasks.core.records import Clusters, Flags, Floats, Ints, QueryLog, RecordTable
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
+from tasks.core.texts import TextColumn
 from tests.helpers.random_logs import table_of, tables
 from tests.oracles.redaction import form_by_form
 
@@ -107,7 +108,7 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
         table, unclustered(table), form_by_form(lambda form, label: (published[form], none))
     )
     log = QueryLog(
-        texts=np.array(["", "", ""], dtype=object),
+        texts=TextColumn.of(["", "", ""]),
         users=np.arange(3, dtype=np.int32),
         times=np.zeros(3, dtype=np.int64),
         people=np.arange(3, dtype=np.int64),

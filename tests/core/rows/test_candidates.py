@@ -11,11 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.records import TIME_DAY, TIME_MONTH, TIME_NONE, RecordTable
-from tasks.core.rows.candidates import MOST_LEVELS, Candidates, best_shared_nodes, candidates_of
-from tasks.core.rows.levels import item_levels
-from tasks.core.rows.problem import WORTH, Groups, RowProblem, row_problem
+from tasks.core.rows.candidates import (
+    MOST_LEVELS,
+    MOST_NODES,
+    Candidates,
+    _frequent_levels,
+    best_shared_nodes,
+    candidates_of,
+)
+from tasks.core.rows.levels import LogLevels, item_levels
+from tasks.core.rows.problem import WORTH, Groups, RowProblem, groups_of, row_problem
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log
+from tests.core.rows.materials import VAGUEST, Log, hard_logs
 from tests.helpers.random_logs import HOUR, WORDS, table_of
 from tests.oracles.levels import SlowItem, slow_items
 
@@ -234,3 +241,29 @@ def test_the_best_shared_level_is_the_most_informative() -> None:
     assert by_users[0] == by_users[1] > 0
     assert by_users[2] not in (0, by_users[0])
     assert by_users[3] == 0
+
+
+@settings(max_examples=60)
+@given(hard_logs(least=1, most=40, users=9), st.integers(2, 4), st.booleans(), st.integers(1, 7))
+def test_best_levels_are_the_same_however_many_forms_are_seen_at_a_time(
+    log: Log, k: int, grouped: bool, at_a_time: int
+) -> None:
+    taxonomy, table = log
+    levels = LogLevels(table, taxonomy, vaguest=VAGUEST)
+    labels = np.where(table.set_of >= 0, table.set_of % 2, -1).astype(np.int32)
+    everything = levels.of(np.arange(len(levels)))
+    groups = groups_of(table, labels, everything) if grouped else None
+    problem, _ = row_problem(table, levels, k=k, l=1, precision=TIME_NONE, groups=groups)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tasks.core.records.FORMS_AT_A_TIME", at_a_time)
+        found = best_shared_nodes(problem).tolist()
+    at_once, _ = row_problem(table, everything, k=k, l=1, precision=TIME_NONE, groups=groups)
+    mined = _frequent_levels(at_once, MOST_NODES)
+    expected: dict[int, int] = {}
+    for place in np.lexsort((mined.nodes, -mined.bits, mined.forms)).tolist():
+        expected.setdefault(int(mined.forms[place]), int(mined.nodes[place]))
+    assert {form for form, own in enumerate(found) if own} == set(expected)
+    ranks = sorted(set(found) - {0})
+    assert {form: ranks.index(own) for form, own in enumerate(found) if own} == {
+        form: sorted(set(expected.values())).index(own) for form, own in expected.items()
+    }

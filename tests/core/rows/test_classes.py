@@ -13,9 +13,11 @@ from tasks.core.arrays import numbered_by_first
 from tasks.core.records import TIME_MONTH, Floats, Longs
 from tasks.core.rows.candidates import best_shared_nodes
 from tasks.core.rows.classes import (
+    LEFT_TOGETHER,
     classes_of,
     classes_of_part,
     cut_into_parts,
+    only,
     part_of,
 )
 from tasks.core.rows.levels import ItemLevels, item_levels
@@ -72,11 +74,12 @@ def test_parts_hold_every_unit_once_and_those_of_one_best_level_together(
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem)))
     anchors = best_shared_nodes(problem)[problem.forms]
     for part in parts:
-        # As large as asked for, unless one level is that of more.
-        assert len(part) <= size or len(set(anchors[part].tolist())) == 1
+        # As large as asked for, unless one form is that of more.
+        assert len(part) <= size or len(set(problem.forms[part].tolist())) == 1
     if len(parts) > 1:
         held = [set(anchors[part].tolist()) for part in parts]
-        assert sum(map(len, held)) == len(set().union(*held))
+        in_several = [own for own in set().union(*held) if sum(own in each for each in held) > 1]
+        assert all((anchors == own).sum() > size for own in in_several)
 
 
 def test_the_same_classes_whoever_finds_them(problem: RowProblem, tmp_path: Path) -> None:
@@ -96,10 +99,10 @@ def test_one_part_is_searched_as_it_is(problem: RowProblem) -> None:
 
 
 def test_who_finds_no_row_in_a_part_is_searched_once_more(problem: RowProblem) -> None:
-    parts = cut_into_parts(problem, units_per_part=1)
+    parts = cut_into_parts(problem, units_per_part=8)
     alone = [classes_of_part(part_of(problem, units)) for units in parts]
     told = sum(int((own >= 0).sum()) for own in alone)
-    assert int((classes_of(problem, units_per_part=1) >= 0).sum()) > told
+    assert int((classes_of(problem, units_per_part=8) >= 0).sum()) > told
 
 
 @settings(max_examples=60)
@@ -112,7 +115,11 @@ def test_classes_are_those_of_the_parts_and_of_who_is_left(log: Log, k: int, siz
         fill(names, number, units, classes_of_part(part_of(problem, units)))
     left = np.array([unit for unit, own in enumerate(names) if own is None], dtype=np.int64)
     if len(parts) > 1:
-        fill(names, len(parts), left, classes_of_part(part_of(problem, left)))
+        together = len(left) <= LEFT_TOGETHER * size
+        rest = only(problem, left)
+        again = cut_into_parts(rest, units_per_part=len(left) if together else size)
+        for number, units in enumerate(again, len(parts)):
+            fill(names, number, left[units], classes_of_part(part_of(rest, units)))
     known = list(dict.fromkeys(own for own in names if own is not None))
     expected = [NOWHERE if own is None else known.index(own) for own in names]
     assert classes_of(problem, units_per_part=size).tolist() == expected

@@ -84,8 +84,10 @@ def test_items_that_hold_something_may_be_told_attributes_only_if_free(log: Log)
     bound, _ = row_problem(table, levels, k=2, l=1, precision=TIME_NONE, groups=nothing)
     speaks = [float(bits) > 0 for bits in levels.item_bits]
     plain = [int(concept) < 0 for concept in levels.item_concepts]
-    assert free.may_tell(items).tolist() == speaks
-    assert bound.may_tell(items).tolist() == [a and b for a, b in zip(speaks, plain, strict=True)]
+    assert free.may_tell(levels, items).tolist() == speaks
+    assert bound.may_tell(levels, items).tolist() == [
+        a and b for a, b in zip(speaks, plain, strict=True)
+    ]
     assert not bound.free
 
 

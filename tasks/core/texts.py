@@ -1,0 +1,177 @@
+"""Query texts, kept compactly: the bytes of all in one array, each different text once.
+
+As Python strings they take some 80 bytes each beside what they say, and an entry of a dict as much
+again; of a log of millions of rows that is most of its memory. Strings are made of some thousands
+at a time, for whoever looks at what they say. In UTF-8 bytes have the order of the strings.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+TEXTS_AT_A_TIME: Final = 1 << 16
+WIDTH: Final = 8
+"""Bytes that are compared at a time."""
+_FIRST_BYTES: Final = np.array([~(2 ** (64 - 8 * n) - 1) % 2**64 for n in range(9)], np.uint64)
+"""What leaves the first 0, 1, … 8 of eight bytes as they are, and the others zero."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Some texts, in an order.
+
+    Attributes:
+        content: their bytes, one text after the other, and as many zeros as are compared at a time.
+        offsets: text t is content[offsets[t] : offsets[t + 1]].
+    """
+
+    content: NDArray[np.uint8] = field(repr=False)
+    offsets: NDArray[np.int64] = field(repr=False)
+
+    @staticmethod
+    def of(texts: Iterable[str]) -> Texts:
+        gathered = _Bytes()
+        remaining = iter(texts)
+        while some := list(islice(remaining, TEXTS_AT_A_TIME)):
+            gathered.add([_encoded(text) for text in some])
+        return gathered.texts()
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), TEXTS_AT_A_TIME):
+            yield from self.strings(np.arange(start, min(start + TEXTS_AT_A_TIME, len(self))))
+
+    def strings(self, places: NDArray[np.integer]) -> list[str]:
+        """Some of them, as many as one can hold as strings."""
+        return [str(own, "utf-8", "surrogatepass") for own in self._bytes(places)]
+
+    def take(self, places: NDArray[np.integer]) -> Texts:
+        gathered = _Bytes()
+        for start in range(0, len(places), TEXTS_AT_A_TIME):
+            gathered.add(self._bytes(places[start : start + TEXTS_AT_A_TIME]))
+        return gathered.texts()
+
+    def _bytes(self, places: NDArray[np.integer]) -> list[memoryview]:
+        content = self.content.data
+        bounds = zip(self.offsets[places].tolist(), self.offsets[1:][places].tolist(), strict=True)
+        return [content[start:end] for start, end in bounds]
+
+    def distinct(self) -> tuple[Texts, NDArray[np.int32]]:
+        """The different ones, ascending, and which of them each is."""
+        order, is_new = ascending(self.content, self.offsets)
+        number_of = np.empty(len(self), dtype=np.int32)
+        number_of[order] = np.cumsum(is_new, dtype=np.int32) - 1
+        return self.take(order[is_new]), number_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextColumn:
+    """The text of each row: which of the distinct texts it is."""
+
+    distinct: Texts
+    of_row: NDArray[np.int32]
+
+    @staticmethod
+    def of(texts: Sequence[str]) -> TextColumn:
+        gathered = TextGatherer()
+        gathered.add(texts)
+        return gathered.column()
+
+    def __len__(self) -> int:
+        return len(self.of_row)
+
+    def __getitem__(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> TextColumn:
+        """Some of the rows, with the texts that these have."""
+        own = self.of_row[rows]
+        used = np.zeros(len(self.distinct), dtype=np.bool_)
+        used[own] = True
+        number_of = np.cumsum(used, dtype=np.int32) - 1
+        return TextColumn(self.distinct.take(np.flatnonzero(used)), number_of[own])
+
+    def tolist(self) -> list[str]:
+        texts = list(self.distinct)
+        return [texts[number] for number in self.of_row.tolist()]
+
+
+class TextGatherer:
+    """Texts of rows as they come: a text that was said lately is not kept again."""
+
+    def __init__(self) -> None:
+        self._lately: dict[str, int] = {}
+        self._bytes = _Bytes()
+        self._of_row = array("i")
+
+    def add(self, texts: Sequence[str]) -> None:
+        lately, first = self._lately, len(self._bytes.ends) - 1
+        before = len(lately)
+        first -= before
+        self._of_row.extend([lately.setdefault(text, first + len(lately)) for text in texts])
+        self._bytes.add([_encoded(text) for text in islice(lately, before, None)])
+        if len(lately) >= TEXTS_AT_A_TIME:
+            lately.clear()
+
+    def column(self) -> TextColumn:
+        """The rows so far; nothing can be added after that."""
+        self._lately.clear()
+        distinct, number_of = self._bytes.texts().distinct()
+        return TextColumn(distinct, number_of[np.asarray(self._of_row)])
+
+
+class _Bytes:
+    """The bytes of texts, one after the other."""
+
+    def __init__(self) -> None:
+        self.content, self.ends = bytearray(), array("q", [0])
+
+    def add(self, texts: Sequence[bytes | memoryview]) -> None:
+        self.content += b"".join(texts)
+        ends = np.cumsum([self.ends[-1], *map(len, texts)], dtype=np.int64)
+        self.ends.frombytes(ends[1:].tobytes())
+
+    def texts(self) -> Texts:
+        self.content += bytes(WIDTH)
+        return Texts(np.frombuffer(self.content, dtype=np.uint8), np.asarray(self.ends))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def ascending(
+    content: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The order of rows of bytes, in which there is no zero, and whether each is a new one in it.
+
+    Eight bytes are compared at a time, and of those rows alone that are equal so far.
+
+    Args:
+        content, offsets: as in `Texts`.
+    """
+    windows = np.ndarray(len(content) - WIDTH + 1, dtype=">u8", buffer=content, strides=(1,))
+    order = np.arange(len(offsets) - 1, dtype=np.int32)
+    is_new = np.arange(len(order)) == 0
+    tied, depth = order.copy(), 0
+    while len(tied):
+        rows = order[tied]
+        left = (offsets[1:][rows] - offsets[rows] - depth).astype(np.int32)
+        at = np.minimum(offsets[rows] + depth, len(windows) - 1)
+        keys = windows[at] & _FIRST_BYTES[np.clip(left, 0, WIDTH)]
+        sorting = np.lexsort((keys, np.cumsum(is_new[tied], dtype=np.int32)))
+        keys = keys[sorting]
+        order[tied] = rows[sorting]
+        is_new[tied[1:]] |= keys[1:] != keys[:-1]
+        fresh = is_new[tied]
+        # A row that ends within its eight bytes is equal to those it is tied with.
+        goes_on = left[sorting] >= WIDTH
+        tied = tied[goes_on & ~(fresh & np.append(fresh[1:], True))]
+        depth += WIDTH
+    return order, is_new
