@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 INTERRUPTED: Final = 130
 REPORTS: Final = "LOGVEIL_REPORTS_URL"
 """Where the services let a browser read the reports of their releases."""
+SOME_REJECTED: Final = "Completed, some rejected"
+"""The state of an inbox's run that has rejected files; an automation alerts of it."""
 PREFECT_DEFAULTS: Final = {
     # Where Prefect starts it itself: half a minute on a fresh home, and Prefect gives it 20 s.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
