@@ -82,7 +82,7 @@ def end_of_zombies() -> AutomationCore:
     beat = get_current_settings().flows.heartbeat_frequency
     return AutomationCore(
         name=ZOMBIES,
-        description="Crashes a run that has stopped to tell that it goes on.",
+        description="Ends, as crashed, a run of which nothing is heard any more.",
         trigger=EventTrigger(
             match=RUN,
             after={"prefect.flow-run.heartbeat"},
