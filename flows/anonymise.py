@@ -79,11 +79,7 @@ def anonymise(settings: Settings) -> FinalMeasures:
         return cast("FinalMeasures", _failed(fault))
 
 
-@flow(
-    name="logveil-inbox",
-    flow_run_name=inbox_run_name,
-    **HOUSE_RULES,
-)
+@flow(name="logveil-inbox", flow_run_name=inbox_run_name, **HOUSE_RULES)
 def anonymise_inbox(
     settings: Settings,
     inbox: str,
