@@ -151,9 +151,11 @@ def keep_database_private(content: Callable[[], bytes] = bytes) -> None:
         if not home.exists():
             home.mkdir(mode=0o700, parents=True)
         database = home / "prefect.db"
-        # SQLite gives the files beside its database the same mode.
         if not database.exists():
-            create_once(database, content())
+            with suppress(OSError):  # Some disks have no links: it begins with nothing then.
+                create_once(database, content())
+        # SQLite gives the files beside its database the same mode.
+        database.touch(mode=0o600)
         if not stat.S_IMODE(database.stat().st_mode) & 0o022:
             database.chmod(0o600)
 
@@ -165,7 +167,7 @@ def _home() -> Path:
 class KeptDatabase:
     """Prefect's database after its migrations, kept in a store for the next new home.
 
-    They are a quarter of what a run of the sample takes there (docs/decisions.md#prefect-start).
+    They are a third of what a run of the sample takes there (docs/decisions.md#prefect-start).
     """
 
     def __init__(self, folder: Path) -> None:

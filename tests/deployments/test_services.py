@@ -15,7 +15,7 @@ import pytest
 from deployments.automations import NO_HEARTBEAT
 from flows.verify import main as verify
 from tests.helpers.generated import generated_lines
-from tests.helpers.receiver import receiver
+from tests.helpers.receiver import Alerts
 from tests.helpers.services import ROOT, Services, wait_for
 from tests.test_privacy import CANARY_USER, CANARY_WORD, MOMENT, assert_no_canary, contents
 
@@ -42,14 +42,8 @@ def log(queries: int, users: int, seed: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def alerts() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    with receiver() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def services(
-    store: Path, alerts: tuple[str, list[dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
+    store: Path, alerts: Alerts, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Services]:
     # All that Prefect can tell is searched for canaries afterwards.
     talkative = {"PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_SERVER_LOGGING_LEVEL": "DEBUG"}
@@ -102,9 +96,7 @@ def test_a_run_shows_what_it_has_done(services: Services) -> None:
     assert shown["cluster-progress"]["data"] == 100.0
 
 
-def test_a_killed_worker_and_its_run_are_made_good(
-    services: Services, alerts: tuple[str, list[dict[str, Any]]]
-) -> None:
+def test_a_killed_worker_and_its_run_are_made_good(services: Services, alerts: Alerts) -> None:
     before = services.processes()
     services.drop("three.tsv", log(20_000, 1500, 3))
     begun = wait_for("the third to begin", lambda: "'read 3'" in services.log("worker"))
@@ -132,7 +124,7 @@ def test_a_killed_worker_and_its_run_are_made_good(
 
 
 def test_a_file_that_cannot_be_used_is_a_failed_run_and_an_alert(
-    services: Services, alerts: tuple[str, list[dict[str, Any]]]
+    services: Services, alerts: Alerts
 ) -> None:
     services.drop("bad.tsv", f"{CANARY_WORD} {CANARY_USER}\n" * 3)
     (failed,) = wait_for("the failed run", lambda: services.flow_runs("Failed"))
