@@ -20,7 +20,6 @@ from prefect.states import Failed
 
 from deployments.config import read_config
 from deployments.deployed import Deployed, read_deployments
-from flows.alerts import send_alert
 from tasks.errors import LogveilError, UsageError
 
 
@@ -37,8 +36,6 @@ def main() -> None:
             parameters = deployed.parameters_for(run.parameters)
         except LogveilError as fault:
             client.set_flow_run_state(run_id, Failed(message=str(fault)), force=True)
-            told = {"run": run.name, "state": "Failed", "exit_code": fault.exit_code}
-            send_alert(told, str(fault), str(run_id))
         else:
             run_flow(deployed.flow(), flow_run=run, parameters=parameters)
 

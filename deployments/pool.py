@@ -5,9 +5,9 @@ and that keeps the deployment's only slot, so no later run would start. Before a
 whatever its pool has under way must therefore still have a process on this machine, or is ended
 here: the next scheduled run takes up its files. So one machine serves a pool, with one worker.
 
-Why not by Prefect's heartbeats and an automation: tried with 3.8.8, they end such a run after 83 s
-(this: 7 s), never one that was killed before its first heartbeat, and are known to crash runs that
-have completed (PrefectHQ/prefect#18653).
+Why not by Prefect's heartbeats alone (`automations.py` has them for what no worker of ours has
+started): tried with 3.8.8, they end such a run after 83 s at best (this: 7 s), and never one that
+was killed before its first heartbeat.
 
 The worker starts `deployments.flow_run` and nothing else, with its own environment in its own
 folder. A pool, a deployment or a run can ask Prefect's worker for any command, environment and
@@ -31,7 +31,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskStatus
 from prefect.client.orchestration import PrefectClient, SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentUpdate, WorkPoolCreate, WorkPoolUpdate
@@ -53,10 +52,10 @@ from prefect.states import Cancelled, Crashed
 from prefect.utilities.processutils import command_to_string
 from prefect.workers.process import ProcessJobConfiguration, ProcessWorker, ProcessWorkerResult
 
+from deployments.automations import make_automations
 from deployments.config import POOL, ROOT, Config, read_config
 from deployments.deployed import form_of, read_deployments
 from deployments.services import START_SECONDS, processes, supervisor
-from flows.alerts import send_alert
 from tasks.editions.inbox import complete_files
 from tasks.errors import InputError, LogveilError
 
@@ -92,8 +91,8 @@ class OwnJob(ProcessJobConfiguration):
         return cls()
 
 
-class Alerts:
-    """What the worker does about a run that has crashed or was cancelled.
+class NoHooks:
+    """What the worker does about a run that has crashed or was cancelled: nothing.
 
     Prefect's would load the flow as the deployment in the database says, in this process.
     """
@@ -102,9 +101,7 @@ class Alerts:
         pass
 
     async def run_crashed_hooks(self, flow_run: FlowRun, state: State[Any]) -> None:
-        told = {"run": flow_run.name, "state": state.name}
-        said = (told, state.message or "", str(flow_run.id))
-        await anyio.to_thread.run_sync(send_alert, *said)
+        pass
 
 
 # As an abstract class it is not entered into Prefect's list of workers, where its type has one.
@@ -127,7 +124,7 @@ class OwnWorker(ProcessWorker, ABC):
                 control_channel=context.control_channel,
             )
             executor = context.create_executor(
-                flow_run, starter, propose_submitting=False, hook_runner=Alerts()
+                flow_run, starter, propose_submitting=False, hook_runner=NoHooks()
             )
             ended: list[FlowRunExecutionResult | None] = []
 
@@ -160,7 +157,6 @@ def end_orphans(client: SyncPrefectClient) -> list[str]:
     for run in orphans:
         for each in (run, *_files_of(run, client)):
             client.set_flow_run_state(each.id, _end_of(each), force=True)
-        send_alert({"run": run.name, "state": "Crashed"}, GONE, str(run.id))
     return [run.name for run in orphans]
 
 
@@ -198,7 +194,9 @@ def deploy() -> None:
             make_pool(client)
         if subprocess.run([*command, config.deployments]).returncode:
             raise InputError(f"nothing can be deployed: see {config.folder}/deploy.log")
-        give_forms(config)
+        with get_client(sync_client=True) as client:
+            give_forms(client, config)
+            make_automations(client, config)
     except Exception as fault:
         print(fault, flush=True)
         supervisor(config).shutdown()
@@ -206,14 +204,13 @@ def deploy() -> None:
         supervisor(config).startProcess("worker", False)
 
 
-def give_forms(config: Config) -> None:
+def give_forms(client: SyncPrefectClient, config: Config) -> None:
     """Have the page ask for what a run may ask for, in place of all that a flow can be told."""
     deployed = read_deployments(config.deployments)
-    with get_client(sync_client=True) as client:
-        for made in client.read_deployments():
-            if each := deployed.get(made.name):
-                form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
-                client.update_deployment(made.id, form)
+    for made in client.read_deployments():
+        if each := deployed.get(made.name):
+            form = DeploymentUpdate.model_validate({"parameter_openapi_schema": form_of(each)})
+            client.update_deployment(made.id, form)
 
 
 def watch(config: Config) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,9 @@ CLOSED: Final = ("/docs", "/redoc", "/openapi.json")
 keeps the credential. With it, /api/docs says the same."""
 LEAST_LOG_LEVEL: Final = logging.INFO
 """Below it uvicorn tells what comes over a websocket, and the credential does."""
+EVENT_ORDER: Final = timedelta(seconds=10)
+"""So long an event waits for the one before it. A run that was scheduled has no first one, and for
+15 minutes, Prefect's own time, nobody would be told that it failed."""
 PASSIVE: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 """What a report may do in a browser: be read."""
 
@@ -110,8 +114,10 @@ def main() -> None:
     listening = listen(int(config.settings["LOGVEIL_PORT"]))
     # It takes seconds.
     from prefect.server.api.server import create_app
+    from prefect.server.events.ordering import memory
     from prefect.settings import get_current_settings
 
+    memory.PRECEDING_EVENT_LOOKBACK = EVENT_ORDER  # type: ignore[attr-defined]
     told = get_current_settings().server
     level = max(LEAST_LOG_LEVEL, logging.getLevelNamesMapping()[told.logging_level])
     serving = uvicorn.Config(

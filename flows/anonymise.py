@@ -11,15 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from prefect import Flow, State, flow, tags
-from prefect.client.schemas.objects import FlowRun
+from prefect import State, flow, tags
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
-from flows.alerts import send_alert
 from flows.batches import SETTLE_SECONDS, FilesPutAside, Growth, InboxRun, Order, Outcome
 from flows.dask_executor import executor_of
 from flows.display import Screen
+from flows.process import SOME_REJECTED
 from flows.release import Phases, release_into_folder
 from flows.run_page import RunPage, tag_run
 from tasks import steps
@@ -32,7 +31,6 @@ from tasks.settings import Settings
 
 T = TypeVar("T")
 DAY: Final = 86_400
-SOME_REJECTED: Final = "Completed, some rejected"
 NOTHING_NEW: Final = "Nothing new"
 _STATES: Final = {BadLog: "Rejected", VerificationFailed: "Refused", StillChanging: "Left"}
 # Not a parameter of the flow: Prefect would store it with the run.
@@ -42,27 +40,6 @@ _STARTED: ContextVar[float | None] = ContextVar("started", default=None)
 _GIVEN: ContextVar[tuple[Settings, str] | None] = ContextVar("given", default=None)
 # The same: the work of one file.
 _WORK: ContextVar[Callable[[], FinalMeasures]] = ContextVar("work")
-
-
-def alert(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Tell whoever wants to know that a run failed: its name and counts, nothing it read."""
-    told = {"flow": flow.name, "run": flow_run.name, "state": state.name, **_counts(state)}
-    send_alert(told, state.message or "", str(flow_run.id))
-
-
-def alert_of_rejects(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """The same of a run that has completed, but for files that cannot be used."""
-    if state.name == SOME_REJECTED:
-        alert(flow, flow_run, state)
-
-
-def _counts(state: State[Any]) -> dict[str, Any]:
-    fault = state.result(raise_on_failure=False) if state.data else None
-    if isinstance(fault, dict):
-        fault = FilesPutAside(Outcome(**fault))
-    if isinstance(fault, FilesPutAside):
-        return {"files": fault.outcome.counts(), "exit_code": fault.exit_code}
-    return {"exit_code": fault.exit_code} if isinstance(fault, LogveilError) else {}
 
 
 def run_name() -> str:
@@ -86,8 +63,6 @@ HOUSE_RULES: dict[str, Any] = {
     "log_prints": False,
     # A run that hangs would keep the inbox's only slot for ever.
     "timeout_seconds": float(os.environ.get("LOGVEIL_TIMEOUT_SECONDS", DAY)),
-    "on_failure": [alert],
-    "on_crashed": [alert],
 }
 
 
@@ -104,12 +79,7 @@ def anonymise(settings: Settings) -> FinalMeasures:
         return cast("FinalMeasures", _failed(fault))
 
 
-@flow(
-    name="logveil-inbox",
-    flow_run_name=inbox_run_name,
-    on_completion=[alert_of_rejects],
-    **HOUSE_RULES,
-)
+@flow(name="logveil-inbox", flow_run_name=inbox_run_name, **HOUSE_RULES)
 def anonymise_inbox(
     settings: Settings,
     inbox: str,

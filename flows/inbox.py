@@ -133,7 +133,9 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
         return InboxRun(order, executor, lambda: Phases(screen)).run()
     store = Path(order.settings.store)
     folders = order.out.glob("edition-*")
-    await_server = start_prefect(screen, lambda: leave_at_once(sorted(folders), store, REMAINS))
+    await_server = start_prefect(
+        screen, lambda: leave_at_once(sorted(folders), store, REMAINS), store
+    )
     from flows.anonymise import anonymise_inbox, shown_on, told_to_prefect
     from flows.batches import FilesPutAside, Outcome
 

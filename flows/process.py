@@ -14,26 +14,33 @@ import re
 import secrets
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 import urllib.request
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from importlib.metadata import version
 from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from tasks.errors import InputError
+from tasks.runtime.files import create_once
 
 if TYPE_CHECKING:
     from flows.display import Screen
+    from tasks.runtime.store import Store
 
 INTERRUPTED: Final = 130
 REPORTS: Final = "LOGVEIL_REPORTS_URL"
 """Where the services let a browser read the reports of their releases."""
+SOME_REJECTED: Final = "Completed, some rejected"
+"""The state of an inbox's run that has rejected files; an automation alerts of it."""
 PREFECT_DEFAULTS: Final = {
     # Where Prefect starts it itself: half a minute on a fresh home, and Prefect gives it 20 s.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -130,45 +137,95 @@ def set_prefect_defaults() -> None:
         os.environ.setdefault(name, value)
 
 
-def keep_database_private() -> None:
+def keep_database_private(content: Callable[[], bytes] = bytes) -> None:
     """Make the embedded server's database, which names files, for its owner alone.
 
     One that is there already is the user's; it is closed to others unless these may write to it.
+
+    Args:
+        content: what a new one begins with.
     """
-    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    home = _home()
     # Whatever is wrong with that folder, Prefect says so.
     with suppress(OSError):
         if not home.exists():
             home.mkdir(mode=0o700, parents=True)
         database = home / "prefect.db"
+        if not database.exists():
+            with suppress(OSError):  # Some disks have no links: it begins with nothing then.
+                create_once(database, content())
         # SQLite gives the files beside its database the same mode.
         database.touch(mode=0o600)
         if not stat.S_IMODE(database.stat().st_mode) & 0o022:
             database.chmod(0o600)
 
 
-def prepare_prefect(on_interrupt: Callable[[], NoReturn]) -> str:
+def _home() -> Path:
+    return Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+
+
+class KeptDatabase:
+    """Prefect's database after its migrations, kept in a store for the next new home.
+
+    They are a third of what a run of the sample takes there (docs/decisions.md#prefect-start).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._key = f"prefect-database:{version('prefect')}"
+        self._is_wanted = False
+
+    def _store(self) -> closing[Store]:
+        # A new home alone needs it.
+        from tasks.runtime.store import Store
+
+        return closing(Store(self._folder))
+
+    def load(self) -> bytes:
+        """What a new database begins with: nothing, if nothing is kept."""
+        with self._store() as store:
+            known = store.load(self._key, str)
+        self._is_wanted = known is None
+        return b64decode(known or "")
+
+    def save(self) -> None:
+        """Keep what Prefect has made of nothing, unless it holds somebody's runs already."""
+        if not self._is_wanted:
+            return
+        made = closing(sqlite3.connect(_home() / "prefect.db"))
+        with suppress(sqlite3.Error), made as database, self._store() as store:
+            if not database.execute("SELECT count(*) FROM flow_run").fetchone()[0]:
+                store.save(self._key, b64encode(database.serialize()).decode())
+
+
+def prepare_prefect(
+    on_interrupt: Callable[[], NoReturn], content: Callable[[], bytes] = bytes
+) -> str:
     """Set defaults that the user has not set; returns what to tell the user.
 
     Args:
         on_interrupt: what to do on Ctrl-C with the embedded server. It gets the same signal and
             is gone, and Prefect would try for minutes to tell it what happened.
+        content: what a new database begins with.
     """
     set_prefect_defaults()
     if os.environ.get("PREFECT_API_URL"):
         return "Prefect: using the server of PREFECT_API_URL"
-    keep_database_private()
+    keep_database_private(content)
     signal.signal(signal.SIGINT, lambda number, frame: on_interrupt())
     return "Prefect: starting its embedded server (--bare goes without)"
 
 
-def start_prefect(screen: Screen, on_interrupt: Callable[[], NoReturn]) -> Callable[[], None]:
+def start_prefect(
+    screen: Screen, on_interrupt: Callable[[], NoReturn], store: Path
+) -> Callable[[], None]:
     """Prepare Prefect and have its server start; returns what waits until it answers.
 
     Prefect would start the same server itself, but only when a flow is called, and after importing
     the server's code into this process as well. Here it starts beside this process's own imports.
     """
-    screen.say(prepare_prefect(on_interrupt))
+    database = KeptDatabase(store)
+    screen.say(prepare_prefect(on_interrupt, database.load))
     if os.environ.get("PREFECT_API_URL") or _names_a_server():
         return lambda: None
     with socket.socket() as probe:
@@ -188,7 +245,12 @@ def start_prefect(screen: Screen, on_interrupt: Callable[[], NoReturn]) -> Calla
     )
     # Registered before Prefect's own, so it comes after them: they still have something to send.
     atexit.register(stop_server)
-    return lambda: _await_server(screen, f"http://{LOOPBACK}:{port}/api/health")
+
+    def wait() -> None:
+        _await_server(screen, f"http://{LOOPBACK}:{port}/api/health")
+        database.save()
+
+    return wait
 
 
 class _Server:
@@ -199,8 +261,7 @@ class _Server:
 
 def _names_a_server() -> bool:
     """Whether somebody has told Prefect of a server otherwise than by the environment."""
-    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
-    for path in (home / "profiles.toml", *map(Path, ("prefect.toml", "pyproject.toml", ".env"))):
+    for path in (_home() / "profiles.toml", *map(Path, ("prefect.toml", "pyproject.toml", ".env"))):
         with suppress(OSError, ValueError):
             if re.search(
                 r"(?im)prefect_api_url|^\[(tool\.prefect\.)?api\]", path.read_text("utf-8")

@@ -108,7 +108,7 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures
         job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
         return release_into_folder(job, Phases(screen, started=screen.started))
     folders, store = [Path(settings.out)], Path(settings.store)
-    await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS))
+    await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS), store)
     from flows.anonymise import anonymise, shown_on, told_to_prefect
 
     await_server()

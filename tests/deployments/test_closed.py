@@ -26,6 +26,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+from deployments.automations import ALERT, ZOMBIES
 from tests.helpers.generated import write_parts
 from tests.helpers.services import ROOT, Services, wait_for
 
@@ -427,5 +428,8 @@ def test_another_start_makes_the_pool_and_the_deployments_anew(services: Service
     assert services.credential == credential
     told = services.ask("work_pools/logveil")["base_job_template"]
     assert told["variables"]["properties"] == {}
+    names = [each["name"] for each in services.ask("automations/filter", {})]
+    assert names.count(ZOMBIES) == 1
+    assert ALERT not in names  # nobody said where to
 
     assert answer(services, "/api/health").status == 200

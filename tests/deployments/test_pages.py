@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from deployments.automations import ALERT, ZOMBIES
+from flows.process import SOME_REJECTED
+from tasks.errors import NothingToRelease
 from tests.helpers.generated import generated_lines
+from tests.helpers.receiver import Alerts
 from tests.helpers.services import ROOT, Services, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.prefect]
@@ -45,8 +49,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def services(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
-    made = Services(tmp_path_factory.mktemp("pages"))
+def services(
+    store: Path, alerts: Alerts, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Services]:
+    made = Services(tmp_path_factory.mktemp("pages"), {"LOGVEIL_ALERT_URL": alerts[0]})
     made.prepare(store, on_arrival=True)
     made.up()
     try:
@@ -215,6 +221,16 @@ def test_a_bad_file_is_rejected_in_one_sentence(visit: Visit, services: Services
     assert whole["state"]["message"].startswith("files: 1 released, 1 put aside")
 
 
+def test_a_bad_file_among_good_ones_is_an_alert(
+    services: Services, run: dict[str, Any], alerts: Alerts
+) -> None:
+    told, *_ = wait_for(
+        "the alert", lambda: [each for each in alerts[1] if each["state"] == SOME_REJECTED]
+    )
+    assert f": {SOME_REJECTED}: files: 1 released, 1 put aside" in told["text"]
+    assert told["text"].endswith(told["url"])
+
+
 @each_view
 def test_the_forms(visit: Visit, services: Services) -> None:
     for each in services.ask("deployments/filter", {}):
@@ -229,26 +245,35 @@ def test_the_forms(visit: Visit, services: Services) -> None:
 
 
 @each_view
-def test_the_automation_that_starts_a_run(visit: Visit, services: Services) -> None:
+def test_the_automations(visit: Visit, services: Services) -> None:
     visit.page.goto(f"{services.url}/automations")
-    visit.page.get_by_text("inbox: files have arrived").first.wait_for()
+    for name in ("inbox: files have arrived", ALERT, ZOMBIES):
+        visit.page.get_by_text(name).first.wait_for()
     visit.keep("automations")
     assert visit.complaints == []
 
 
 def test_events_tell_what_has_happened(services: Services, run: dict[str, Any]) -> None:
+    header, rows = generated_lines(40, 3, 8)
+    (services.folder / "logs" / "few.tsv").write_text(header + "".join(rows))
+    adhoc = services.ask("deployments/name/logveil-release/adhoc")["id"]
+    asked = {"settings": {"logs": [str(services.folder / "logs" / "few.tsv")]}}
+    services.ask(f"deployments/{adhoc}/create_flow_run", {"parameters": asked})
+
     def told() -> dict[str, dict[str, Any]] | None:
         asked = {"filter": {"event": {"prefix": ["logveil."]}}}
         found = {each["event"]: each for each in services.ask("events/filter", asked)["events"]}
-        return found if "logveil.file.rejected" in found else None
+        return found if {"logveil.file.rejected", "logveil.release.refused"} <= set(found) else None
 
     found = wait_for("the events", told)
     assert set(found) == {
         "logveil.file.arrived",
         "logveil.file.rejected",
         "logveil.release.published",
+        "logveil.release.refused",
         "logveil.rows.waiting",
     }
     assert found["logveil.release.published"]["payload"]["published"] > 0
     assert found["logveil.rows.waiting"]["payload"]["waiting"] > 0
+    assert found["logveil.release.refused"]["payload"]["exit_code"] == NothingToRelease.exit_code
     assert found["logveil.file.rejected"]["resource"]["prefect.resource.name"] == "bad.tsv"

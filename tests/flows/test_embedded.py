@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from base64 import b64encode
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,10 +21,11 @@ from tests.helpers.releases import SCREEN
 
 ROOT = Path(__file__).parents[2]
 START = """
-import os, time
+import os, sys, time
+from pathlib import Path
 from flows.display import Screen
 from flows.process import start_prefect
-start_prefect(Screen(quiet=True, stderr=True), exit)()
+start_prefect(Screen(quiet=True, stderr=True), exit, Path(sys.argv[1]))()
 print(os.environ["PREFECT_API_URL"], os.environ["PREFECT_API_AUTH_STRING"], flush=True)
 time.sleep(600)
 """
@@ -40,11 +43,17 @@ def answer(url: str, credential: str = "") -> int:
 
 @pytest.mark.slow
 @pytest.mark.prefect
-def test_it_answers_its_own_process_and_ends_with_it(tmp_path: Path) -> None:
+def test_it_answers_its_own_process_and_ends_with_it_and_its_database_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environment = {name: value for name, value in os.environ.items() if "PREFECT" not in name}
     environment |= {"PREFECT_HOME": str(tmp_path / "prefect")}
     with subprocess.Popen(
-        [sys.executable, "-c", START], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", START, str(tmp_path / "store")],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as owner:
         assert owner.stdout is not None
         url, credential = owner.stdout.readline().split()
@@ -54,9 +63,35 @@ def test_it_answers_its_own_process_and_ends_with_it(tmp_path: Path) -> None:
         try:
             answer(url)
         except OSError:
-            return
+            break
         time.sleep(0.1)
-    raise AssertionError("the server has outlived its process")
+    else:
+        raise AssertionError("the server has outlived its process")
+    for home in ("prefect", "other"):
+        monkeypatch.setenv("PREFECT_HOME", str(tmp_path / home))
+        process.keep_database_private(process.KeptDatabase(tmp_path / "store").load)
+    assert (tmp_path / "other" / "prefect.db").stat().st_mode & 0o777 == 0o600
+    schemas = [tables(tmp_path / home / "prefect.db") for home in ("prefect", "other")]
+    assert schemas[0] == schemas[1]
+    assert "flow_run" in schemas[1]
+
+
+def tables(database: Path) -> list[str]:
+    with closing(sqlite3.connect(database)) as made:
+        return [name for (name,) in made.execute("SELECT name FROM sqlite_master ORDER BY name")]
+
+
+def test_a_database_with_runs_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    kept = process.KeptDatabase(tmp_path / "store")
+    for rows in (1, 0):
+        assert kept.load() == b""
+        with closing(sqlite3.connect(tmp_path / "prefect.db")) as made, made:
+            made.execute("DROP TABLE IF EXISTS flow_run")
+            made.execute("CREATE TABLE flow_run (name)")
+            made.executemany("INSERT INTO flow_run VALUES (?)", [("log.tsv",)] * rows)
+        kept.save()
+    assert kept.load().startswith(b"SQLite format 3")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import cloudpickle
 import pytest
 from prefect.states import Failed
 
-from flows.alerts import ADDRESS, send_alert
 from flows.batches import FilesPutAside, Outcome
 from flows.inbox import main
 from flows.release import Phases, make_release
@@ -22,7 +21,6 @@ from tasks.runtime.redacted_errors import redacted_errors
 from tasks.runtime.results import Result
 from tasks.settings import SAMPLE_LOG, Settings
 from tests.helpers.generated import write_parts
-from tests.helpers.receiver import receiver
 from tests.helpers.releases import SCREEN, job_of
 
 T = TypeVar("T")
@@ -76,28 +74,6 @@ def test_what_would_fail_again_is_not_tried_again(fault: Exception) -> None:
 def test_only_phases_that_wait_for_a_disk_are_tried_again() -> None:
     assert set(steps.PAUSES) == {"read", "write", "verify"}
     assert steps.phase.retry_condition_fn is steps._may_pass
-
-
-def test_an_alert_reaches_its_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
-    with receiver() as (address, told):
-        monkeypatch.setenv(ADDRESS, address)
-        monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:4200/api")
-        assert send_alert({"run": "inbox", "state": "Failed"}, "no column\nof many", "7")
-    page = "http://127.0.0.1:4200/runs/flow-run/7"
-    text = f"logveil: inbox: Failed: no column {page}"
-    named = {"run": "inbox", "state": "Failed", "url": page}
-    assert told == [{"program": "logveil", "text": text, **named}]
-
-
-def test_an_alert_that_cannot_be_sent_fails_nobody(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert not send_alert({"run": "inbox", "state": "Failed"})
-    monkeypatch.setenv(ADDRESS, "http://127.0.0.1:9/?token=hidden")
-    assert not send_alert({"run": "inbox", "state": "Failed"})
-    monkeypatch.setenv(ADDRESS, "no address hidden")
-    assert not send_alert({"run": "inbox", "state": "Failed"})
-    assert "hidden" not in capsys.readouterr().err
 
 
 def test_the_first_line_says_why_files_were_put_aside() -> None:

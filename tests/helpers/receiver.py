@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+Alerts = tuple[str, list[dict[str, Any]]]
+"""The receiver's address, and all it was told so far."""
+
 
 @contextmanager
-def receiver() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Its address, and all it was told so far."""
+def receiver() -> Iterator[Alerts]:
     told: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
