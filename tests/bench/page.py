@@ -26,7 +26,7 @@ FILES: Final = (
     "dask",
     "peers",
     "pareto",
-    "quality",
+    "editions",
     "information",
     "contest",
     "private_counts",
@@ -39,10 +39,10 @@ Found = Mapping[str, Any]
 
 def page(found: Found) -> str:
     """The whole page."""
-    usual = Usual(found["quality"], found["pareto"])
+    compared = found["pareto"]["cells"]
     loader = jinja2.FileSystemLoader(HERE)
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
-    figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
+    figures = {**_figures(found), **Usual(compared).figures(), **_front(compared)}
     figures |= {"information": found["information"], **information_tables(found["information"])}
     figures |= {"contest": found["contest"], **contest_tables(found["contest"])}
     counted = found["private_counts"]
@@ -75,10 +75,11 @@ def _figures(found: Found) -> dict[str, Any]:
     return {
         **{"results": results, "batches": batches, "dask_file": dask, "peers_file": peers},
         **{"batch": batches["batch"][0], "workers": batches["workers"][0], "dask": dask["dask"]},
-        **{"nltk": results["nltk"], "sample": results["sample"], "quality": found["quality"]},
+        **{"nltk": results["nltk"], "sample": results["sample"], "pareto": found["pareto"]},
         "peers": {peer["peer"]: peer for peer in peers["peers"]},
         "cold_table": markdown_table(header, _cold_rows(results["runs"])),
-        "editions_table": _editions(found["quality"]["editions"]),
+        "editions": found["editions"],
+        "editions_table": _editions(found["editions"]),
         "measured": measured(dask),
     }
 
@@ -110,13 +111,12 @@ def _editions(editions: Found) -> str:
 class Usual:
     """Every method at k = 5 on the log of 10,000 queries of 800 people, in both scopes."""
 
-    def __init__(self, quality: Found, pareto: Sequence[Found]) -> None:
+    def __init__(self, pareto: Sequence[Found]) -> None:
         self._runs = {own["scope"]: own for own in pareto if own["shape"] == pareto[0]["shape"]}
-        self._quality = quality
 
     def figures(self) -> dict[str, Any]:
         return {
-            "quality_table": self._quality_table(),
+            "usual": self._runs[SCOPES[0]],
             "claims_table": self._claims_table(),
             "k_table": self._k_table(),
             "compared": {scope: own["records"]["compared"] for scope, own in self._runs.items()},
@@ -127,27 +127,9 @@ class Usual:
         found: Found = self._runs[scope]["methods"][method][K]
         return found
 
-    def _counted(self, scope: str, method: str) -> Found:
-        found: Found = self._quality[scope]["methods"][method]
-        return found
-
-    def _quality_table(self) -> str:
-        methods = ("adaptive", "mdav", "vmdav", "paper")
-        heads = (head for s in SCOPES for head in (f"`{s}`: loss", "clusters", "records < 0.45"))
-        return markdown_table(("method", *heads), map(self._quality_row, methods))
-
-    def _quality_row(self, method: str) -> list[object]:
-        cells: list[object] = [f"`{method}`"]
-        for scope in SCOPES:
-            own = self._measured(scope, method)
-            cells.append(f"{own['symmetric_loss']:.1f}")
-            cells.append(self._counted(scope, method)["clusters"])
-            cells.append(_percent(own["records_below_0_45"]))
-        return cells
-
     def _claims_table(self) -> str:
-        methods = ("paper-printed", "paper", OURS)
-        names = ("as printed (`paper-printed`)", "its clusters, strict (`paper`)", "`adaptive`")
+        methods = ("paper-printed", "paper", "mdav", OURS)
+        names = ("as printed (`paper-printed`)", "its clusters, strict (`paper`)", "`mdav`", "ours")
         rows = (
             (what, said, *(" / ".join(shown(s, method) for s in SCOPES) for method in methods))
             for what, said, shown in self._claims()
@@ -156,17 +138,17 @@ class Usual:
 
     def _claims(self) -> Iterator[tuple[str, str, Callable[[str, str], str]]]:
         """What is claimed, what the paper says of it, and how it is shown of scope and method."""
-        clusters, largest = self._count("clusters"), self._count("largest")
-        yield "clusters", "200, of 14 to 1,600 records", clusters
-        yield "records of the largest", "1,600", largest
-        yield "clusters of cohesion < 0.45", "75 %", self._cohesive_clusters
+        yield "clusters", "200, of 14 to 1,600 records", self._count("groups")
+        yield "records of the largest", "1,600", self._count("largest")
+        yield "clusters of cohesion < 0.45", "75 %", self._share("groups_below_0_45")
         yield "records in them", "not told", self._share("records_below_0_45")
         broken = 'what is not similar does "not comply with the principle of k-anonymity" (§5)'
-        yield "records published with fewer than k people", broken, self._count("below_k")
+        yield "records published with fewer than k people", broken, self._count("records_below_k")
         yield "worst linkage risk", "not told", self._share("worst_risk")
         yield "mean linkage risk", "not told", self._share("risk")
         yield "information loss, both ways", "less than others' (Figure 5)", self._loss
         yield "records withheld", "none", self._share("withheld")
+        yield "information kept, of all records", "not told", self._kept
 
     def _k_table(self) -> str:
         shown: dict[str, Callable[[Found], str]] = {
@@ -174,6 +156,8 @@ class Usual:
             "mean risk": lambda cell: _tenths(cell["risk"]),
             "loss, symmetric": lambda cell: f"{cell['symmetric_loss']:.1f} %",
             "records withheld": lambda cell: _tenths(cell["withheld"]),
+            "information kept": lambda cell: f"{cell['information_kept']:.1f} %",
+            "rows published": lambda cell: _tenths(cell["rows_published"]),
         }
         ours = [self._runs[scope]["methods"][OURS] for scope in SCOPES]
         rows = (
@@ -183,7 +167,7 @@ class Usual:
         return markdown_table(("k", *shown), rows)
 
     def _count(self, name: str) -> Callable[[str, str], str]:
-        return lambda scope, method: _number(self._counted(scope, method)[name])
+        return lambda scope, method: _number(self._measured(scope, method)[name])
 
     def _share(self, name: str) -> Callable[[str, str], str]:
         return lambda scope, method: _tenths(self._measured(scope, method)[name])
@@ -191,9 +175,8 @@ class Usual:
     def _loss(self, scope: str, method: str) -> str:
         return f"{self._measured(scope, method)['symmetric_loss']:.1f} %"
 
-    def _cohesive_clusters(self, scope: str, method: str) -> str:
-        share = self._counted(scope, method).get("cohesive_clusters")
-        return "–" if share is None else _percent(share)
+    def _kept(self, scope: str, method: str) -> str:
+        return f"{self._measured(scope, method)['information_kept']:.1f} %"
 
     def _against(self, method: str) -> str:
         """What ours loses in parts of what another loses."""
