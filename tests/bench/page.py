@@ -25,7 +25,7 @@ FILES: Final = (
     "batches",
     "dask",
     "peers",
-    "pareto",
+    "methods",
     "editions",
     "information",
     "contest",
@@ -39,10 +39,9 @@ Found = Mapping[str, Any]
 
 def page(found: Found) -> str:
     """The whole page."""
-    compared = found["pareto"]["cells"]
     loader = jinja2.FileSystemLoader(HERE)
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
-    figures = {**_figures(found), **Usual(compared).figures(), **_front(compared)}
+    figures = {**_figures(found), **Usual(found["methods"]).figures()}
     figures |= {"information": found["information"], **information_tables(found["information"])}
     figures |= {"contest": found["contest"], **contest_tables(found["contest"])}
     counted = found["private_counts"]
@@ -75,7 +74,7 @@ def _figures(found: Found) -> dict[str, Any]:
     return {
         **{"results": results, "batches": batches, "dask_file": dask, "peers_file": peers},
         **{"batch": batches["batch"][0], "workers": batches["workers"][0], "dask": dask["dask"]},
-        **{"nltk": results["nltk"], "sample": results["sample"], "pareto": found["pareto"]},
+        **{"nltk": results["nltk"], "sample": results["sample"], "methods": found["methods"]},
         "peers": {peer["peer"]: peer for peer in peers["peers"]},
         "cold_table": markdown_table(header, _cold_rows(results["runs"])),
         "editions": found["editions"],
@@ -109,16 +108,16 @@ def _editions(editions: Found) -> str:
 
 
 class Usual:
-    """Every method at k = 5 on the log of 10,000 queries of 800 people, in both scopes."""
+    """Every method on the log of 10,000 queries of 800 people, in both scopes; at k = 5, mostly."""
 
-    def __init__(self, pareto: Sequence[Found]) -> None:
-        self._runs = {own["scope"]: own for own in pareto if own["shape"] == pareto[0]["shape"]}
+    def __init__(self, methods: Found) -> None:
+        self._runs: Mapping[str, Found] = methods["scopes"]
 
     def figures(self) -> dict[str, Any]:
         return {
-            "usual": self._runs[SCOPES[0]],
             "claims_table": self._claims_table(),
             "k_table": self._k_table(),
+            "front_verdict": self._front_verdict(),
             "compared": {scope: own["records"]["compared"] for scope, own in self._runs.items()},
             **{"against": self._against, "losses": self._losses, "cohesive": self._cohesive},
         }
@@ -161,10 +160,35 @@ class Usual:
         }
         ours = [self._runs[scope]["methods"][OURS] for scope in SCOPES]
         rows = (
-            (k, *(" / ".join(show(cells[k]) for cells in ours) for show in shown.values()))
+            (
+                k,
+                *(" / ".join(show(cells[k]) for cells in ours) for show in shown.values()),
+                " / ".join(self._next(scope, k) for scope in SCOPES),
+                " / ".join(", ".join(self._beaten(scope, k)) or "–" for scope in SCOPES),
+            )
             for k in ours[0]
         )
-        return markdown_table(("k", *shown), rows)
+        return markdown_table(("k", *shown, "next least loss", "beaten by"), rows)
+
+    def _next(self, scope: str, k: str) -> str:
+        """The method of least loss among the others that hold k."""
+        holding = {
+            name: cells[k]["symmetric_loss"]
+            for name, cells in self._runs[scope]["methods"].items()
+            if name != OURS and cells[k]["worst_risk"] <= 1 / int(k)
+        }
+        name = min(holding, key=lambda each: holding[each])
+        return f"{holding[name]:.1f} % {name}"
+
+    def _beaten(self, scope: str, k: str) -> list[str]:
+        """Who has at most our risk, mean or worst, and at most our loss, one of them less."""
+        fronts = self._runs[scope]["fronts"]
+        return sorted({n for risk in fronts.values() for n in risk[k][f"{OURS}_beaten_by"]})
+
+    def _front_verdict(self) -> str:
+        cases = [(scope, k) for scope in SCOPES for k in self._runs[scope]["fronts"]["mean"]]
+        free = sum(not self._beaten(scope, k) for scope, k in cases)
+        return f"{free} of {len(cases)}"
 
     def _count(self, name: str) -> Callable[[str, str], str]:
         return lambda scope, method: _number(self._measured(scope, method)[name])
@@ -190,56 +214,6 @@ class Usual:
     def _cohesive(self, method: str) -> str:
         shares = (self._measured(scope, method)["records_below_0_45"] for scope in SCOPES)
         return " / ".join(map(_percent, shares))
-
-
-def _front(pareto: Sequence[Found]) -> dict[str, Any]:
-    """Where adaptive stands, and the records in cohesive clusters."""
-    heads = ("log", "scope", "k", "risk, mean", "loss", "next least loss", "by mean", "by worst")
-    rows = [_front_row(own, k) for own in pareto for k in own["fronts"]["mean"]]
-    cohesive = ("log", "scope", *pareto[0]["methods"])
-    return {
-        "front_table": markdown_table(heads, rows),
-        "cohesive_table": markdown_table(cohesive, map(_cohesive_row, pareto)),
-        "shapes": {own["shape"]: own["sample"] for own in pareto},
-        "beaten": any(row[-2:] != ("yes", "yes") for row in rows),
-        "span": _span(pareto),
-    }
-
-
-def _front_row(own: Found, k: str) -> tuple[str, ...]:
-    cell, (rival, loss) = own["methods"][OURS][k], _rival(own, k)
-    verdicts = (own["fronts"][risk][k][f"{OURS}_beaten_by"] for risk in ("mean", "worst"))
-    return (
-        *(own["shape"], own["scope"], k, f"{100 * cell['risk']:.2f} %"),
-        *(f"{cell['symmetric_loss']:.1f}", f"{loss:.1f} ({rival})"),
-        *("yes" if not beaten else f"no: {', '.join(beaten)}" for beaten in verdicts),
-    )
-
-
-def _rival(own: Found, k: str) -> tuple[str, float]:
-    """The method of least loss among the others that hold k, and its loss."""
-    holding = {
-        name: float(cells[k]["symmetric_loss"])
-        for name, cells in own["methods"].items()
-        if name != OURS and cells[k]["worst_risk"] <= 1 / int(k)
-    }
-    name = min(holding, key=lambda each: holding[each])
-    return name, holding[name]
-
-
-def _span(pareto: Sequence[Found]) -> tuple[float, float]:
-    """Least and most of what adaptive loses in parts of its rival's loss."""
-    parts = [
-        own["methods"][OURS][k]["symmetric_loss"] / _rival(own, k)[1]
-        for own in pareto
-        for k in own["fronts"]["mean"]
-    ]
-    return min(parts), max(parts)
-
-
-def _cohesive_row(own: Found) -> tuple[str, ...]:
-    shares = (cells[K]["records_below_0_45"] for cells in own["methods"].values())
-    return own["shape"], own["scope"], *map(_percent, shares)
 
 
 if __name__ == "__main__":
