@@ -19,7 +19,13 @@ def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
     """The tables in Markdown by name, and the verdict."""
     cells = found["cells"]
     tasks = list(cells[0]["verdicts"])
-    heads = ("log", "scope", "rows published", *(f"{task}: ours / next" for task in tasks))
+    heads = (
+        "log",
+        "scope",
+        "commit",
+        "rows published",
+        *(f"{task}: ours / next" for task in tasks),
+    )
     about = ("fewest people", "holds k", "rows of fewer than k", "ε, δ", "rows published")
     whole = ("method", *about, *tasks)
     return {
@@ -32,7 +38,8 @@ def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
 def _row(cell: Cell, tasks: Sequence[str]) -> tuple[str, ...]:
     ours = cell["methods"][OURS]
     shown = (_against(ours["scores"][task], *_next(cell, task)) for task in tasks)
-    return shape(cell), cell["scope"], f"{100 * ours['rows_published']:.1f} %", *shown
+    about = shape(cell), cell["scope"], cell["commit"]
+    return *about, f"{100 * ours['rows_published']:.1f} %", *shown
 
 
 def _against(ours: float, theirs: float, name: str) -> str:
