@@ -35,7 +35,8 @@ def write_comparison(out: Path, found: dict[str, Any]) -> None:
     }
     made, aside = not out.exists(), out / f"{ASIDE}{os.getpid()}"
     try:
-        aside.mkdir(NOT_FOR_ALL, parents=True)
+        out.mkdir(NOT_FOR_ALL, parents=True, exist_ok=True)
+        aside.mkdir(exist_ok=True)
         for name, content in contents.items():
             (aside / name).write_text(content, encoding="utf-8")
         (out / PAGE).unlink(missing_ok=True)
