@@ -83,8 +83,8 @@ def _work(options: argparse.Namespace, screen: Screen) -> int:
 def _compared(settings: Settings, screen: Screen, *, bare: bool) -> dict[str, Any]:
     if bare:
         return compare_all(settings, screen, lambda comparison, part: comparison.make(part))
-    store = Path(settings.store)
-    await_server = start_prefect(screen, lambda: leave_at_once([], store, REMAINS), store)
+    folders, store = [Path(settings.out)], Path(settings.store)
+    await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS), store)
     from flows.comparison import compare_on
 
     await_server()

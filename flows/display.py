@@ -51,7 +51,7 @@ EXPLAINED = {
 }
 NAME_WIDTH = 13
 """The longest name of a phase, and of a method: *paper-printed*."""
-METHOD = "apply the method, for every k"
+METHOD = "apply the method"
 """What is said of a phase that bears the name of a method."""
 
 

@@ -116,6 +116,9 @@ def heed_interrupts() -> None:
 def interrupted(remains: str) -> int:
     """Say so, and what remains of the run; returns the exit code."""
     print(f"logveil: interrupted; {remains}", file=sys.stderr, flush=True)
+    # Python remembers an interrupt that came while text was being executed (as data classes are
+    # made, on import), and would end by the signal whatever is returned. Executing some forgets it.
+    exec("")
     return INTERRUPTED
 
 

@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from tasks.adapters.pages.numbers import count, percent, plain
 from tasks.adapters.pages.page import Figure, picture_file, render
+from tasks.adapters.release_files import ASIDE
 from tasks.evaluation.figures import TASK_NAMES, WIDE, figures, mean_score, say_which_k
+from tasks.runtime.files import NOT_FOR_ALL
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
+PAGE: Final = "comparison.html"
 Row = tuple[str, ...]
 """Of a table: a name and its cells."""
 
 
 def write_comparison(out: Path, found: dict[str, Any]) -> None:
-    """Write numbers, figures and the page; the page comes last, so that it is complete."""
-    out.mkdir(parents=True, exist_ok=True)
-    _write(out / "comparison.json", json.dumps(found, indent=2, ensure_ascii=False))
+    """Write numbers, figures and the page aside, then put them in place.
+
+    The page comes last, and an old one goes first: where it is, all that belongs to it is.
+    """
     drawn = figures(found)
-    for figure in drawn:
-        _write(out / f"{figure.name}.svg", picture_file(figure.drawn, WIDE))
-    _write(out / "comparison.html", render_page(found, drawn))
-
-
-def _write(path: Path, content: str) -> None:
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(content, encoding="utf-8")
-    aside.replace(path)
+    contents = {
+        "comparison.json": json.dumps(found, indent=2, ensure_ascii=False),
+        **{f"{figure.name}.svg": picture_file(figure.drawn, WIDE) for figure in drawn},
+        PAGE: render_page(found, drawn),
+    }
+    made, aside = not out.exists(), out / f"{ASIDE}{os.getpid()}"
+    try:
+        out.mkdir(NOT_FOR_ALL, parents=True, exist_ok=True)
+        aside.mkdir(exist_ok=True)
+        for name, content in contents.items():
+            (aside / name).write_text(content, encoding="utf-8")
+        (out / PAGE).unlink(missing_ok=True)
+        for name in contents:
+            (aside / name).replace(out / name)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if made:
+            with suppress(OSError):
+                out.rmdir()
 
 
 def render_page(found: dict[str, Any], drawn: Sequence[Figure]) -> str:

@@ -66,6 +66,15 @@ def test_strict_withstands_whoever_reads(site: Site, seed: int, scope: str) -> N
     assert all(trial.tries > 500 and trial.rate <= 1 / K for trial in singled_out(trials))
 
 
+def test_where_nobody_has_more_than_one_in_k_rows_no_guess_is_better(site: Site) -> None:
+    options = {"dominance": str(1 / K), "scope": "all"}
+    trials = [
+        trial for trial in passive(site.evidence(site.log(1), "even", **options)) if trial.bound
+    ]
+    assert {trial.attack for trial in trials} >= {"singling out", "dominance"}
+    assert all(trial.rate <= 1 / K for trial in trials), f"\n{table(trials)}"
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_the_paper_prints_is_broken(site: Site, seed: int) -> None:
     log, name = site.log(seed), f"paper-{seed}"

@@ -43,9 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log = generated(said, options.work)
         for scope in options.scopes:
             known = cells.get((said, scope), {"methods": {}})["methods"]
-            found = {"sample": said, "scope": scope, **_contest(log, scope, options, known)}
-            cells[said, scope] = found
-            told = {"machine": machine_facts(), "cells": list(cells.values())}
+            machine = machine_facts()
+            about = {"sample": said, "scope": scope, "commit": machine["commit"]}
+            cells[said, scope] = {**about, **_contest(log, scope, options, known)}
+            told = {"machine": machine, "cells": list(cells.values())}
             options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -19,7 +19,8 @@ def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
     """The tables in Markdown by name, and the verdict."""
     cells = found["cells"]
     tasks = list(cells[0]["verdicts"])
-    heads = ("log", "scope", "rows published", *(f"{task}: ours / next" for task in tasks))
+    run = ("log", "scope", "commit", "rows published")
+    heads = (*run, *(f"{task}: ours / next" for task in tasks))
     about = ("fewest people", "holds k", "rows of fewer than k", "ε, δ", "rows published")
     whole = ("method", *about, *tasks)
     return {
@@ -31,19 +32,24 @@ def contest_tables(found: Mapping[str, Any]) -> dict[str, str]:
 
 def _row(cell: Cell, tasks: Sequence[str]) -> tuple[str, ...]:
     ours = cell["methods"][OURS]
-    shown = (f"{ours['scores'][task]:.2f} / {_next(cell, task)}" for task in tasks)
-    return shape(cell), cell["scope"], f"{100 * ours['rows_published']:.1f} %", *shown
+    shown = (_against(ours["scores"][task], *_next(cell, task)) for task in tasks)
+    about = shape(cell), cell["scope"], cell["commit"]
+    return *about, f"{100 * ours['rows_published']:.1f} %", *shown
 
 
-def _next(cell: Cell, task: str) -> str:
+def _against(ours: float, theirs: float, name: str) -> str:
+    """Whoever is ahead in bold."""
+    mine, other = f"{ours:.2f}", f"{theirs:.2f} {name}"
+    return f"{mine} / **{other}**" if theirs > ours else f"**{mine}** / {other}"
+
+
+def _next(cell: Cell, task: str) -> tuple[float, str]:
     """The best of the others that hold k."""
-    others = {
-        name: own["scores"].get(task, 0.0)
+    return max(
+        (own["scores"].get(task, 0.0), name)
         for name, own in cell["methods"].items()
         if name != OURS and own["least_people"] >= K
-    }
-    best = max(others, key=lambda name: others[name])
-    return f"{others[best]:.2f} {best}"
+    )
 
 
 def _methods(cell: Cell, tasks: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -85,7 +91,7 @@ def verdict(cells: Sequence[Cell]) -> str:
     return (
         f"Of the methods that hold k, ours is best in {tasks - len(lost)} of {tasks} cases"
         + (f"; not in {', '.join(lost)}. " if lost else ". ")
-        + f"Within a tenth of the raw log on {min(high)} to {max(high)} tasks ({WANTED_HIGH} were "
-        f"wanted). At least {100 * WANTED_ROWS:.0f} % of rows are published in {sum(rows)} of "
-        f"{len(rows)} logs."
+        + f"It is within a tenth of the raw log on {max(high) or 'none'} of the tasks "
+        f"({WANTED_HIGH} were wanted). At least {100 * WANTED_ROWS:.0f} % of rows are published in "
+        f"{sum(rows)} of {len(rows)} releases."
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import jinja2
 
+from tests.bench.contest import FLOORS
 from tests.bench.contest_tables import contest_tables, private_counts_table
 from tests.bench.information_tables import information_tables
 from tests.bench.sizing import measured
@@ -25,8 +26,8 @@ FILES: Final = (
     "batches",
     "dask",
     "peers",
-    "pareto",
-    "quality",
+    "methods",
+    "editions",
     "information",
     "contest",
     "private_counts",
@@ -39,10 +40,9 @@ Found = Mapping[str, Any]
 
 def page(found: Found) -> str:
     """The whole page."""
-    usual = Usual(found["quality"], found["pareto"])
     loader = jinja2.FileSystemLoader(HERE)
     words = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False)
-    figures = {**_figures(found), **usual.figures(), **_front(found["pareto"])}
+    figures = {**_figures(found), **Usual(found["methods"]).figures()}
     figures |= {"information": found["information"], **information_tables(found["information"])}
     figures |= {"contest": found["contest"], **contest_tables(found["contest"])}
     counted = found["private_counts"]
@@ -75,10 +75,11 @@ def _figures(found: Found) -> dict[str, Any]:
     return {
         **{"results": results, "batches": batches, "dask_file": dask, "peers_file": peers},
         **{"batch": batches["batch"][0], "workers": batches["workers"][0], "dask": dask["dask"]},
-        **{"nltk": results["nltk"], "sample": results["sample"], "quality": found["quality"]},
+        **{"nltk": results["nltk"], "sample": results["sample"], "methods": found["methods"]},
         "peers": {peer["peer"]: peer for peer in peers["peers"]},
         "cold_table": markdown_table(header, _cold_rows(results["runs"])),
-        "editions_table": _editions(found["quality"]["editions"]),
+        "editions": found["editions"],
+        "editions_table": _editions(found["editions"]),
         "measured": measured(dask),
     }
 
@@ -108,17 +109,16 @@ def _editions(editions: Found) -> str:
 
 
 class Usual:
-    """Every method at k = 5 on the log of 10,000 queries of 800 people, in both scopes."""
+    """Every method on the log of 10,000 queries of 800 people, in both scopes; at k = 5, mostly."""
 
-    def __init__(self, quality: Found, pareto: Sequence[Found]) -> None:
-        self._runs = {own["scope"]: own for own in pareto if own["shape"] == pareto[0]["shape"]}
-        self._quality = quality
+    def __init__(self, methods: Found) -> None:
+        self._runs: Mapping[str, Found] = methods["scopes"]
 
     def figures(self) -> dict[str, Any]:
         return {
-            "quality_table": self._quality_table(),
             "claims_table": self._claims_table(),
             "k_table": self._k_table(),
+            "front_verdict": self._front_verdict(),
             "compared": {scope: own["records"]["compared"] for scope, own in self._runs.items()},
             **{"against": self._against, "losses": self._losses, "cohesive": self._cohesive},
         }
@@ -127,27 +127,9 @@ class Usual:
         found: Found = self._runs[scope]["methods"][method][K]
         return found
 
-    def _counted(self, scope: str, method: str) -> Found:
-        found: Found = self._quality[scope]["methods"][method]
-        return found
-
-    def _quality_table(self) -> str:
-        methods = ("adaptive", "mdav", "vmdav", "paper")
-        heads = (head for s in SCOPES for head in (f"`{s}`: loss", "clusters", "records < 0.45"))
-        return markdown_table(("method", *heads), map(self._quality_row, methods))
-
-    def _quality_row(self, method: str) -> list[object]:
-        cells: list[object] = [f"`{method}`"]
-        for scope in SCOPES:
-            own = self._measured(scope, method)
-            cells.append(f"{own['symmetric_loss']:.1f}")
-            cells.append(self._counted(scope, method)["clusters"])
-            cells.append(_percent(own["records_below_0_45"]))
-        return cells
-
     def _claims_table(self) -> str:
-        methods = ("paper-printed", "paper", OURS)
-        names = ("as printed (`paper-printed`)", "its clusters, strict (`paper`)", "`adaptive`")
+        methods = ("paper-printed", "paper", "mdav", OURS)
+        names = ("as printed (`paper-printed`)", "its clusters, strict (`paper`)", "`mdav`", "ours")
         rows = (
             (what, said, *(" / ".join(shown(s, method) for s in SCOPES) for method in methods))
             for what, said, shown in self._claims()
@@ -156,17 +138,17 @@ class Usual:
 
     def _claims(self) -> Iterator[tuple[str, str, Callable[[str, str], str]]]:
         """What is claimed, what the paper says of it, and how it is shown of scope and method."""
-        clusters, largest = self._count("clusters"), self._count("largest")
-        yield "clusters", "200, of 14 to 1,600 records", clusters
-        yield "records of the largest", "1,600", largest
-        yield "clusters of cohesion < 0.45", "75 %", self._cohesive_clusters
+        yield "clusters", "200, of 14 to 1,600 records", self._count("groups")
+        yield "records of the largest", "1,600", self._count("largest")
+        yield "clusters of cohesion < 0.45", "75 %", self._share("groups_below_0_45")
         yield "records in them", "not told", self._share("records_below_0_45")
         broken = 'what is not similar does "not comply with the principle of k-anonymity" (§5)'
-        yield "records published with fewer than k people", broken, self._count("below_k")
+        yield "records published with fewer than k people", broken, self._count("records_below_k")
         yield "worst linkage risk", "not told", self._share("worst_risk")
         yield "mean linkage risk", "not told", self._share("risk")
         yield "information loss, both ways", "less than others' (Figure 5)", self._loss
         yield "records withheld", "none", self._share("withheld")
+        yield "information kept, of all records", "not told", self._kept
 
     def _k_table(self) -> str:
         shown: dict[str, Callable[[Found], str]] = {
@@ -174,16 +156,43 @@ class Usual:
             "mean risk": lambda cell: _tenths(cell["risk"]),
             "loss, symmetric": lambda cell: f"{cell['symmetric_loss']:.1f} %",
             "records withheld": lambda cell: _tenths(cell["withheld"]),
+            "information kept": lambda cell: f"{cell['information_kept']:.1f} %",
+            "rows published": lambda cell: _tenths(cell["rows_published"]),
         }
         ours = [self._runs[scope]["methods"][OURS] for scope in SCOPES]
         rows = (
-            (k, *(" / ".join(show(cells[k]) for cells in ours) for show in shown.values()))
+            (
+                k,
+                *(" / ".join(show(cells[k]) for cells in ours) for show in shown.values()),
+                " / ".join(self._next(scope, k) for scope in SCOPES),
+                " / ".join(", ".join(self._beaten(scope, k)) or "–" for scope in SCOPES),
+            )
             for k in ours[0]
         )
-        return markdown_table(("k", *shown), rows)
+        return markdown_table(("k", *shown, "next least loss", "beaten by"), rows)
+
+    def _next(self, scope: str, k: str) -> str:
+        """The method of least loss among the others that hold k."""
+        holding = {
+            name: cells[k]["symmetric_loss"]
+            for name, cells in self._runs[scope]["methods"].items()
+            if name not in (OURS, *FLOORS) and cells[k]["records_below_k"] == 0
+        }
+        name = min(holding, key=lambda each: holding[each])
+        return f"{holding[name]:.1f} % {name}"
+
+    def _beaten(self, scope: str, k: str) -> list[str]:
+        """Who has at most our risk, mean or worst, and at most our loss, one of them less."""
+        fronts = self._runs[scope]["fronts"]
+        return sorted({n for risk in fronts.values() for n in risk[k][f"{OURS}_beaten_by"]})
+
+    def _front_verdict(self) -> str:
+        cases = [(scope, k) for scope in SCOPES for k in self._runs[scope]["fronts"]["mean"]]
+        free = sum(not self._beaten(scope, k) for scope, k in cases)
+        return f"{free} of {len(cases)}"
 
     def _count(self, name: str) -> Callable[[str, str], str]:
-        return lambda scope, method: _number(self._counted(scope, method)[name])
+        return lambda scope, method: _number(self._measured(scope, method)[name])
 
     def _share(self, name: str) -> Callable[[str, str], str]:
         return lambda scope, method: _tenths(self._measured(scope, method)[name])
@@ -191,9 +200,8 @@ class Usual:
     def _loss(self, scope: str, method: str) -> str:
         return f"{self._measured(scope, method)['symmetric_loss']:.1f} %"
 
-    def _cohesive_clusters(self, scope: str, method: str) -> str:
-        share = self._counted(scope, method).get("cohesive_clusters")
-        return "–" if share is None else _percent(share)
+    def _kept(self, scope: str, method: str) -> str:
+        return f"{self._measured(scope, method)['information_kept']:.1f} %"
 
     def _against(self, method: str) -> str:
         """What ours loses in parts of what another loses."""
@@ -207,56 +215,6 @@ class Usual:
     def _cohesive(self, method: str) -> str:
         shares = (self._measured(scope, method)["records_below_0_45"] for scope in SCOPES)
         return " / ".join(map(_percent, shares))
-
-
-def _front(pareto: Sequence[Found]) -> dict[str, Any]:
-    """Where adaptive stands, and the records in cohesive clusters."""
-    heads = ("log", "scope", "k", "risk, mean", "loss", "next least loss", "by mean", "by worst")
-    rows = [_front_row(own, k) for own in pareto for k in own["fronts"]["mean"]]
-    cohesive = ("log", "scope", *pareto[0]["methods"])
-    return {
-        "front_table": markdown_table(heads, rows),
-        "cohesive_table": markdown_table(cohesive, map(_cohesive_row, pareto)),
-        "shapes": {own["shape"]: own["sample"] for own in pareto},
-        "beaten": any(row[-2:] != ("yes", "yes") for row in rows),
-        "span": _span(pareto),
-    }
-
-
-def _front_row(own: Found, k: str) -> tuple[str, ...]:
-    cell, (rival, loss) = own["methods"][OURS][k], _rival(own, k)
-    verdicts = (own["fronts"][risk][k][f"{OURS}_beaten_by"] for risk in ("mean", "worst"))
-    return (
-        *(own["shape"], own["scope"], k, f"{100 * cell['risk']:.2f} %"),
-        *(f"{cell['symmetric_loss']:.1f}", f"{loss:.1f} ({rival})"),
-        *("yes" if not beaten else f"no: {', '.join(beaten)}" for beaten in verdicts),
-    )
-
-
-def _rival(own: Found, k: str) -> tuple[str, float]:
-    """The method of least loss among the others that hold k, and its loss."""
-    holding = {
-        name: float(cells[k]["symmetric_loss"])
-        for name, cells in own["methods"].items()
-        if name != OURS and cells[k]["worst_risk"] <= 1 / int(k)
-    }
-    name = min(holding, key=lambda each: holding[each])
-    return name, holding[name]
-
-
-def _span(pareto: Sequence[Found]) -> tuple[float, float]:
-    """Least and most of what adaptive loses in parts of its rival's loss."""
-    parts = [
-        own["methods"][OURS][k]["symmetric_loss"] / _rival(own, k)[1]
-        for own in pareto
-        for k in own["fronts"]["mean"]
-    ]
-    return min(parts), max(parts)
-
-
-def _cohesive_row(own: Found) -> tuple[str, ...]:
-    shares = (cells[K]["records_below_0_45"] for cells in own["methods"].values())
-    return own["shape"], own["scope"], *map(_percent, shares)
 
 
 if __name__ == "__main__":

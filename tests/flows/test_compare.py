@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,9 +23,11 @@ from tasks.adapters.pages.svg import NAMESPACE
 from tasks.evaluation.catalogue import METHODS
 from tasks.evaluation.comparison import KS
 from tasks.evaluation.figures import FIGURES, figures
+from tasks.evaluation.page import write_comparison
 from tests.adapters.report.test_report import check, pictures
 from tests.helpers.figures import internal_report
 from tests.helpers.generated import write_parts
+from tests.helpers.services import wait_for
 from tests.helpers.stores import prepared_store
 
 ROOT = Path(__file__).parents[2]
@@ -189,6 +193,85 @@ def test_too_few_people_is_said(
     assert run(log, store, tmp_path / "out") == 4
     assert "1 users hold attributes, k = 5" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("moved", [0, 5])
+def test_interrupted_while_it_writes_it_leaves_no_page_and_nothing_half_written(
+    found: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int
+) -> None:
+    """Before the first file is put in place, and after some."""
+    out, replace, left = tmp_path / "out", Path.replace, iter(range(moved))
+
+    def interrupt(path: Path, target: Path) -> Path:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_comparison(out, found)
+    assert out.exists() == (moved > 0)
+    assert all(path.suffix in (".json", ".svg") for path in out.glob("*"))
+    assert len(list(out.glob("*"))) == moved
+
+
+INTERRUPTED_IN_TEXT = """
+import sys
+from flows.process import interrupted
+try:
+    exec("raise KeyboardInterrupt")
+except KeyboardInterrupt:
+    sys.exit(interrupted("nothing remains"))
+"""
+
+
+def test_an_interrupt_among_imports_is_no_death_by_signal() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_IN_TEXT], cwd=ROOT, check=False)
+    assert done.returncode == 130
+
+
+@pytest.mark.slow
+@pytest.mark.prefect
+@pytest.mark.parametrize(
+    ("moment", "how"),
+    [*((moment, "--bare") for moment in ("logveil:", "read", "compare", "wgm")), ("semantic", "")],
+)
+def test_interrupted_it_leaves_nothing(
+    log: Path, new_store: Callable[[], Path], tmp_path: Path, moment: str, how: str
+) -> None:
+    """Ctrl-C, which reaches every process of a terminal, once a line of the progress is there."""
+    out, temporary, home = (tmp_path / name for name in ("out", "temporary", "prefect"))
+    temporary.mkdir()
+    plain = {name: value for name, value in os.environ.items() if "PREFECT" not in name}
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "flows.compare", str(log), "--workers", "2", *how.split()]
+        + ["--store", str(new_store()), "--out", str(out)],
+        cwd=ROOT,
+        env={**plain, "PREFECT_HOME": str(home), "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith(moment):
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    _, shown = process.communicate()
+    assert process.returncode == 130
+    assert "logveil: interrupted; no comparison was written" in shown
+    wait_for("the end of all that it started", lambda: not session_lives(process.pid))
+    assert not out.exists()
+    assert list(temporary.iterdir()) == []
+
+
+def session_lives(session: int) -> bool:
+    """Whether any process of a session is there."""
+    try:
+        os.killpg(session, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 WITHOUT_RAPIDFUZZ = """

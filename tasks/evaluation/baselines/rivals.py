@@ -134,16 +134,21 @@ def zealous(material: Material, most: int, random: np.random.Generator) -> Selec
     """Two thresholds: on exact counts, then on noisy ones ((ε, δ)-probabilistic privacy)."""
     table = material.table
     counts = _counts(material, drawn(table.users, table.form_of, most, random))
-    scale = 2 * most / EPSILON
-    # The first threshold by which the second one becomes least.
-    first = int(np.ceil(scale))
     people = len(distinct(table.users.astype(np.int64)))
+    scale, first, second = zealous_thresholds(most, people)
+    noisy = counts + random.laplace(0, scale, len(counts))
+    return Selected((counts >= first) & (noisy >= second), noisy)
+
+
+def zealous_thresholds(most: int, people: int) -> tuple[float, int, float]:
+    """The noise, the first threshold, by which the second is least, and the second."""
+    scale = 2 * most / EPSILON
+    first = int(np.ceil(scale))
     gap = max(
         -scale * np.log(2 - 2 * np.exp(-1 / scale)),
         -scale * np.log(2 * DELTA / (people * most / first)),
     )
-    noisy = counts + random.laplace(0, scale, len(counts))
-    return Selected((counts >= first) & (noisy >= first + gap), noisy)
+    return scale, first, first + gap
 
 
 def korolova(material: Material, most: int, random: np.random.Generator) -> Selected:
@@ -151,11 +156,15 @@ def korolova(material: Material, most: int, random: np.random.Generator) -> Sele
     table = material.table
     ordered = np.lexsort((table.log_rows, table.times, table.users))
     counts = _counts(material, ordered[_rank(table.users[ordered]) < most])
-    # Half of ε for which queries are told, half for how often.
-    half = EPSILON / 2
-    threshold = most * (1 - np.log(2 * DELTA / most) / half)
-    chosen = (counts > 0) & (counts + random.laplace(0, most / half, len(counts)) > threshold)
-    return Selected(chosen, np.maximum(counts + random.laplace(0, most / half, len(counts)), 1.0))
+    scale, threshold = korolova_threshold(most)
+    chosen = (counts > 0) & (counts + random.laplace(0, scale, len(counts)) > threshold)
+    return Selected(chosen, np.maximum(counts + random.laplace(0, scale, len(counts)), 1.0))
+
+
+def korolova_threshold(most: int) -> tuple[float, float]:
+    """The noise and the threshold: half of ε for which queries are told, half for how often."""
+    scale = most / (EPSILON / 2)
+    return scale, most - scale * np.log(2 * DELTA / most)
 
 
 def weighted_gaussian(material: Material, most: int, random: np.random.Generator) -> Selected:

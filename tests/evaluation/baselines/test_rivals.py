@@ -12,6 +12,9 @@ from scipy.stats import norm
 
 from tasks.evaluation.baselines.rivals import (
     ALLOW_LIST,
+    BOUNDS,
+    DELTA,
+    EPSILON,
     KOROLOVA,
     MOZILLA,
     THRESHOLD,
@@ -20,6 +23,8 @@ from tasks.evaluation.baselines.rivals import (
     ZEALOUS,
     drawn,
     gaussian_sigma,
+    korolova_threshold,
+    zealous_thresholds,
 )
 from tasks.evaluation.catalogue import RIVALS
 from tasks.evaluation.method import Material, Method
@@ -93,6 +98,28 @@ def test_private_rivals_tell_what_very_many_ask_and_nothing_that_few_do(method: 
     assert outcome.counts is not None
     assert outcome.counts.tolist() == method.apply(material, 2).counts.tolist()  # type: ignore[union-attr]
     assert (method.epsilon, method.delta) == (math.log(10), 1e-5)
+
+
+@pytest.mark.parametrize("d", BOUNDS)
+def test_what_korolova_et_al_pay(d: int) -> None:
+    """Theorem 1: ε = d ln α + d / b_q, δ = d / 2 · exp((d - K) / b)."""
+    b, threshold = korolova_threshold(d)
+    alpha = max(math.exp(1 / b), 1 + 1 / (2 * math.exp((threshold - 1) / b) - 1))
+    assert d * math.log(alpha) + d / b == pytest.approx(EPSILON)
+    assert d / 2 * math.exp((d - threshold) / b) == pytest.approx(DELTA)
+
+
+@pytest.mark.parametrize("m", BOUNDS)
+def test_what_zealous_pays(m: int) -> None:
+    """Items that one person brings past the first threshold pass the second too seldom to matter.
+
+    At most U · m / τ items are there at all, and each passes with half of exp(-(τ' - τ) / λ).
+    """
+    scale, first, second = zealous_thresholds(m, people := 20_000)
+    passes = math.exp(-(second - first) / scale) / 2
+    assert people * m / first * passes <= DELTA * (1 + 1e-9)
+    assert passes <= 1 - math.exp(-1 / scale)
+    assert scale == pytest.approx(2 * m / EPSILON)
 
 
 def test_the_noise_of_the_gaussian_is_the_least_that_is_private() -> None:
