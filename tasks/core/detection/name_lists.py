@@ -5,7 +5,8 @@ The word sets are small and reviewed by hand; they hold no name of a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -67,10 +68,10 @@ COMPANY = TELLING | word_set(
 )
 # Well known, in no dictionary, and no surname.
 WEB_WORDS = word_set(
-    """adsense amazon aol autotrader blog blogs cnn craigslist disneyland dvd dvds ebay email espn
-    expedia facebook fanfic flickr gmail google hotmail imdb ipod itunes mapquest men msn myspace
-    netflix online orkut paypal playlist podcast ringtone ringtones screensaver screensavers
-    spyware toyota verizon walmart website websites webcam webcams wikipedia women xanga xbox yahoo
+    """adsense amazon aol app apps autotrader blog blogs cnn corp craigslist disneyland dvd dvds ebay
+    email espn expedia facebook fanfic flickr gmail gmbh google hotmail imdb inc ipod itunes llc llp
+    ltd mapquest men msn myspace netflix online orkut paypal playlist plc podcast ringtone ringtones
+    screensaver screensavers spyware toyota verizon walmart website websites webcam webcams wikipedia women xanga xbox yahoo
     youtube"""
 )
 
@@ -79,6 +80,20 @@ PLACE_DISCOUNT = 4.0
 
 RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
 """Percent of people that a name in no dictionary counts for, however rare it is."""
+
+LONGEST_TOWN = 3
+"""Words."""
+
+# How family names end, in the order of languages: Slavic and Baltic, Georgian and Armenian, Nordic and
+# Finnish, Dutch and German, Turkish, Greek, Romanian, Italian, French, Portuguese, Spanish, Japanese.
+# Each is at least five times as frequent among surnames of the census as among words in no list.
+SURNAME_ENDING = re.compile(
+    r"(?=[a-z]{6})[a-z]*(?:y?[oe]va?|[sc]k[iay]|skaya|enko|[cs]huk|czuk|[wv]icz|vich|vic|[eiou]cic|"
+    r"uskas|aitis|czyk|czak|[cs]ek|cik|shvili|adze|idze|yan|sson|dottir|[dklnrst]sen|vist|gren|"
+    r"stroe?m|lund|dahl|gaard|haug|stad|nen|stra|huis|hoven|horst|veld|dijk|mann|m[ae][iy]er|bauer|"
+    r"stein|berg|feld|bach|oglu|poul(?:os|ou)|akis|escu|eanu|ucci|elli|[eo]tti|ello|ardi|eau|eir[oa]|"
+    r"ez|moto|mura|yama|[sz]aki|guchi|[kg]awa|shita|hara)"
+)
 
 _SUFFIXES = (
     *(("ies", "y"), ("ied", "y"), ("es", ""), ("s", "")),
@@ -95,6 +110,7 @@ class NameLists:
         common_words: how often a dictionary word was seen in a corpus; 0: in the dictionary only.
         name_only: dictionary words that mean nothing but persons.
         places: dictionary words that are the name of a place.
+        towns: towns, counties, states and countries, of one or more words.
         phrases: fixed expressions of two words, with a blank, that are no private person's name.
         other_words: words in use that the dictionary lacks and nobody is called by.
         chinese_last, chinese_first: family and given names in Latin letters.
@@ -108,6 +124,7 @@ class NameLists:
     common_words: Mapping[str, int] = field(repr=False)
     name_only: AbstractSet[str] = field(default=frozenset(), repr=False)
     places: AbstractSet[str] = field(default=frozenset(), repr=False)
+    towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
     other_words: AbstractSet[str] = field(default=frozenset(), repr=False)
     chinese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
@@ -124,11 +141,29 @@ class NameLists:
 
     def last_odds(self, word: str) -> float:
         """How much more often the word is a surname than anything else."""
-        return self._odds(self.last.get(word, 0.0), word, RAREST_SURNAME)
+        return self._odds(self.last_share(word), word, RAREST_SURNAME)
+
+    def last_share(self, word: str) -> float:
+        """Percent of people who bear the surname; in no list, the rarest if it is built like one."""
+        share = self.last.get(word)
+        if share is None:
+            share = RAREST_SURNAME if self._is_built(word) else 0.0
+        return share
 
     def is_name(self, word: str) -> bool:
-        """Whether anybody is called by the word."""
-        return word in self.first or word in self.last
+        """Whether anybody is called by the word, or by one built so."""
+        return word in self.first or word in self.last or self._is_built(word)
+
+    def _is_built(self, word: str) -> bool:
+        """Whether a word in no list ends like a family name and is nothing else."""
+        ends = SURNAME_ENDING.fullmatch(word) is not None
+        return ends and word not in self.towns and not self.is_word(word)
+
+    def town_length(self, words: Sequence[str]) -> int:
+        """How many words a town takes with which these begin, with the state behind it; 0 if none."""
+        lengths = range(min(LONGEST_TOWN, len(words)), 0, -1)
+        town = next((end for end in lengths if " ".join(words[:end]) in self.towns), 0)
+        return town + self.town_length(words[town:]) if town else 0
 
     def is_word(self, word: str) -> bool:
         """Whether the dictionary has the word or its base form, or people use it otherwise."""

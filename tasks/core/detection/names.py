@@ -187,7 +187,7 @@ def _has_initial(words: Sequence[Word], start: int, lists: NameLists) -> bool:
     if start + 2 >= len(words) or len(words[start + 1].key) > 1 or not _may_start(words, start):
         return False
     given, initial, family = (word.key for word in words[start : start + 3])
-    around = _around(words, start, start + 2)
+    around = _around(words, start, start + 2, lists)
     if initial in NO_INITIALS or around is None or not around <= COMPANY:
         return False
     listed = lists.first_odds(given) >= ROW_ODDS, lists.last_odds(family) >= ROW_ODDS
@@ -247,28 +247,34 @@ def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> 
 
 def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> float:
     """The odds that first name and surname must reach together, by what stands around them."""
-    around = _around(words, first, last)
+    around = _around(words, first, last, lists)
     surname = _is_surname(words[last].key, lists)
     if around is None or not around <= COMPANY:
         return AMONG_WORDS if surname else math.inf
     odds = lists.first_odds(words[first].key)
     if around & TELLING and odds >= 2:
         return 0.0
-    borne = lists.last[words[last].key] >= BORNE_SURNAME
+    borne = lists.last_share(words[last].key) >= BORNE_SURNAME
     plain = not around and odds >= CLEAR_FIRST_NAME and borne
     return ALONE if surname or plain else AMONG_WORDS
 
 
-def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
-    """The other words of the query; None if they are too many for the name to be its subject."""
+def _around(words: Sequence[Word], first: int, last: int, lists: NameLists) -> set[str] | None:
+    """The other words of the query, but for a town behind the name, and what people are.
+
+    None if they are too many for the name to be its subject.
+    """
     if len(words) > last - first + 1 + MOST_COMPANY:
         return None
-    return {word.key for word in (*words[:first], *words[last + 1 :])} - NOT_AROUND
+    behind = [word.key for word in words[last + 1 :]]
+    behind = behind[lists.town_length(behind) :]
+    others = {*(word.key for word in words[:first]), *behind} - NOT_AROUND
+    return {key for key in others if key not in lists.name_only or lists.is_name(key)}
 
 
 def _is_surname(word: str, lists: NameLists) -> bool:
     """Long lists hold nearly every word (*list*, *tea*): a surname is usual, or no usual word."""
-    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
+    return lists.last_share(word) >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
 
 
 def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
@@ -324,7 +330,7 @@ def _initialled(words: Sequence[Word], start: int, lists: NameLists) -> int:
     if words[start].link.startswith(".") or last > start + 1:
         return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else start
     usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[start].key not in FUNCTION_WORDS
-    around = _around(words, start, last)
+    around = _around(words, start, last, lists)
     bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
     return last + 1 if usual and odds >= bar else start
 
@@ -379,7 +385,7 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
         return start
     listed = [key for key in keys if lists.is_name(key)]
-    around = _around(words, start, end - 1)
+    around = _around(words, start, end - 1, lists)
     whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
     if whole and listed and len(listed) >= len(keys) - 1:
         return end
@@ -395,6 +401,8 @@ def _reads_as_name(words: Sequence[Word], first: int, at: int, lists: NameLists)
     if at > first and key in PARTICLES:
         return True
     if key in lists.places or words[at].possessive:
+        return False
+    if key in lists.towns and at > first + 1:
         return False
     odds = max(lists.first_odds(key), lists.last_odds(key))
     return odds >= ROW_ODDS or _is_unknown(key, lists)
