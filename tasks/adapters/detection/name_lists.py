@@ -45,6 +45,9 @@ RARE_FIRST_NAMES, RARE_SURNAMES = DATA / "first_names.txt", DATA / "surnames.txt
 TOWNS: Final = DATA / "places.txt"
 """Towns and counties, by state and country; a star marks the large ones."""
 
+COUNTIES: Final = (" county", " parish")
+"""What no town is called, and no person: *jackson county*, *jefferson parish*."""
+
 STATES: Final = DATA / "states.toml"
 """States by the two letters of the post."""
 
@@ -231,6 +234,7 @@ def _latin_names(names: Any, shortest: int) -> Iterator[str]:
 
 
 def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
+    towns = frozenset(_towns())
     counts, topics = _read_senses(wordnet / "index.sense")
     pairs = [lemma for lemma in topics if lemma.count("_") == 1]
     names = first.keys() | last.keys()
@@ -242,12 +246,14 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
         places=frozenset(
             lemma for lemma, about in topics.items() if about & _PLACE and not about & _OTHER
         ),
-        towns=frozenset(_towns()),
+        towns=towns,
         phrases=frozenset(
             lemma.replace("_", " ")
             for lemma in pairs
             if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
-        ).union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1),
+        )
+        .union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1)
+        .union(town for town in towns if town.endswith(COUNTIES)),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
         **_family_first(),
     )

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tasks.adapters.detection.name_lists import (
+    COUNTIES,
     DATA,
     PHRASES,
     STATES,
@@ -107,7 +108,10 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
         place.key
         for place in unlisted.values()
         if names.is_name(place.key)
-        or all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
+        or (
+            all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
+            and not place.key.endswith(COUNTIES)
+        )
         or ranks.get(place.key, len(words)) < _familiar(place, home, len(words))
     )
     found = sorted({**drugs, **{key: place.concept for key, place in unlisted.items()}}.items())
