@@ -285,9 +285,10 @@ class AttributeFinder:
         if len(self.lexicon.senses(phrase, pos)):
             return phrase
         head, _, tail = phrase.rpartition(" ") if pos == "n" else phrase.partition(" ")
-        bent = self.lexicon.base(tail if pos == "n" else head, pos)
-        candidate = f"{head} {bent}" if pos == "n" else f"{bent} {tail}"
-        return candidate if bent and len(self.lexicon.senses(candidate, pos)) else None
+        # A plural may be a lemma, too: *marks*.
+        bases = self.lexicon.bases(tail if pos == "n" else head, pos)
+        candidates = (f"{head} {bent}" if pos == "n" else f"{bent} {tail}" for bent in bases)
+        return next((own for own in candidates if len(self.lexicon.senses(own, pos))), None)
 
     def _word_sense(self, word: str, tag: Tag) -> Sense:
         key = (word, tag)
