@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tasks.adapters.languages import other_lists, words_abroad
 from tasks.adapters.public_data import (
     Fields,
     Sources,
@@ -70,6 +71,9 @@ FOREIGN_SHARE = 0.01
 NICKNAME_SHARE = 0.02
 """Percent of people that a name counts for if the census does not have it."""
 
+COMMON_ABROAD = 4.8
+"""A word is no name that is so common in another language: one word in 16,000."""
+
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _LATIN_NAME = re.compile(r"[a-z]+")
 _FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
@@ -81,7 +85,7 @@ _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20
 
 _MAPPINGS = ("first", "last", "common_words")
 _SETS = (
-    *("name_only", "places", "towns", "phrases", "other_words"),
+    *("name_only", "places", "towns", "phrases", "other_words", "abroad"),
     *("chinese_last", "chinese_first", "pinyin", "vietnamese_last", "yoruba", "yoruba_elements"),
 )
 
@@ -104,7 +108,7 @@ def name_sources() -> Sources:
         code=(__name__, *(own.__module__ for own in (fold, lexical_key, family_first_length))),
         files=(
             *(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies()),
-            *OWN,
+            *(*other_lists(), *OWN),
         ),
     )
 
@@ -255,6 +259,7 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
         .union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1)
         .union(town for town in towns if town.endswith(COUNTIES)),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
+        abroad=frozenset(fold(word)[0] for word in words_abroad(COMMON_ABROAD)) - names,
         **_family_first(),
     )
 

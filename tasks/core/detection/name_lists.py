@@ -39,10 +39,10 @@ GENERATIONS = frozenset({"jr", "sr", "ii", "iii"})
 PARTICLES = word_set(
     "abu al ben bin da das de del della den der di dos du el ibn la le los mac mc st ter van von zu"
 )
-# A first name after one of these is part of a place: santa barbara, st john, fort wayne.
+# A first name after one of these is part of a place: santa barbara, st john, rue jean jaures.
 PLACE_PREFIXES = word_set(
-    """camp cape east el fort ft glen lake las los mount mt new north point port saint san santa
-    south st west"""
+    """avenida calle camp cape east el fort ft glen lake las los mount mt new north piazza plaza
+    point port rua rue saint san santa south st strada via vila west"""
 )
 # What a word pair ends with if it is a place or an institution: rose hill, grace church.
 PLACE_HEADS = word_set(
@@ -113,6 +113,7 @@ class NameLists:
         towns: towns, counties, states and countries, of one or more words.
         phrases: fixed expressions of two words, with a blank, that are no private person's name.
         other_words: words in use that the dictionary lacks and nobody is called by.
+        abroad: the same of other languages.
         chinese_last, chinese_first: family and given names in Latin letters.
         pinyin: the syllables of Chinese.
         vietnamese_last: family names.
@@ -127,6 +128,7 @@ class NameLists:
     towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
     other_words: AbstractSet[str] = field(default=frozenset(), repr=False)
+    abroad: AbstractSet[str] = field(default=frozenset(), repr=False)
     chinese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
     chinese_first: AbstractSet[str] = field(default=frozenset(), repr=False)
     pinyin: AbstractSet[str] = field(default=frozenset(), repr=False)

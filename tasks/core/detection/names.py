@@ -283,7 +283,8 @@ def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists)
 
 
 def _is_unknown(word: str, lists: NameLists) -> bool:
-    return len(word) >= 3 and word not in WEB_WORDS and not lists.is_word(word)
+    elsewhere = word in WEB_WORDS or word in lists.abroad
+    return len(word) >= 3 and not elsewhere and not lists.is_word(word)
 
 
 def _follows_particle(words: Sequence[Word], start: int, last: int, lists: NameLists) -> bool:
@@ -370,11 +371,12 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Two to five words that are nothing but names, in any order, at least one a first name.
 
     So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
-    of its words may be in no list.
+    of its words may be in no list, and the last of three.
     """
     here = words[start]
     hyphened = here.link == "-" and not lists.is_name(here.key)
-    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, start):
+    small = here.key in PLACE_PREFIXES or here.key in PARTICLES
+    if hyphened or small or not _may_start(words, start):
         return start
     end = start
     while end < min(start + LONGEST_ROW, len(words)) and _reads_as_name(words, start, end, lists):
@@ -387,7 +389,9 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     listed = [key for key in keys if lists.is_name(key)]
     around = _around(words, start, end - 1, lists)
     whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
-    if whole and listed and len(listed) >= len(keys) - 1:
+    # A third word in no list is where somebody lives, or one more name.
+    third = len(keys) == 3 and keys[-1] not in listed
+    if whole and listed and len(listed) + third >= len(keys) - 1:
         return end
     first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
     return end if first and len(listed) == len(keys) else start
