@@ -217,7 +217,9 @@ def _words_of(path: Path) -> list[str]:
 def place_lines() -> list[tuple[str, list[str]]]:
     """States and countries as senses of WordNet's, and of each its towns and counties."""
     lines = (line.partition(": ") for line in TOWNS.read_text(encoding="utf-8").splitlines())
-    return [(sense, towns.split(", ")) for sense, parted, towns in lines if parted and sense[0] != "#"]
+    return [
+        (sense, towns.split(", ")) for sense, parted, towns in lines if parted and sense[0] != "#"
+    ]
 
 
 def _towns() -> Iterator[str]:

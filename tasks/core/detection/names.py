@@ -190,9 +190,7 @@ def _has_initial(words: Sequence[Word], start: int, lists: NameLists) -> bool:
     around = _around(words, start, start + 2, lists)
     if initial in NO_INITIALS or around is None or not around <= COMPANY:
         return False
-    listed = lists.first_odds(given) >= ROW_ODDS, lists.last_odds(family) >= ROW_ODDS
-    unknown = _is_unknown(given, lists), _is_unknown(family, lists)
-    named = (listed[0] or unknown[0]) and (listed[1] or unknown[1])
+    named = all(_is_nothing_else(key, lists) for key in (given, family))
     return named and _linked(words, start, start + 2)
 
 
@@ -371,7 +369,7 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Two to five words that are nothing but names, in any order, at least one a first name.
 
     So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
-    of its words may be in no list, and the last of three.
+    of its first two words may be in no list, and what follows: a third name, or where they live.
     """
     here = words[start]
     hyphened = here.link == "-" and not lists.is_name(here.key)
@@ -389,9 +387,7 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     listed = [key for key in keys if lists.is_name(key)]
     around = _around(words, start, end - 1, lists)
     whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
-    # A third word in no list is where somebody lives, or one more name.
-    third = len(keys) == 3 and keys[-1] not in listed
-    if whole and listed and len(listed) + third >= len(keys) - 1:
+    if whole and any(map(lists.is_name, keys[:2])):
         return end
     first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
     return end if first and len(listed) == len(keys) else start
@@ -408,8 +404,13 @@ def _reads_as_name(words: Sequence[Word], first: int, at: int, lists: NameLists)
         return False
     if key in lists.towns and at > first + 1:
         return False
-    odds = max(lists.first_odds(key), lists.last_odds(key))
-    return odds >= ROW_ODDS or _is_unknown(key, lists)
+    return _is_nothing_else(key, lists)
+
+
+def _is_nothing_else(word: str, lists: NameLists) -> bool:
+    """Whether a word is a name, or in no dictionary."""
+    odds = max(lists.first_odds(word), lists.last_odds(word))
+    return odds >= ROW_ODDS or _is_unknown(word, lists)
 
 
 def _with_more_surnames(words: Sequence[Word], end: int, lists: NameLists) -> int:
