@@ -152,6 +152,14 @@ def found(wordnet: WordNet, topics: TopicMap) -> object:
         ("cholangioptosis", {"cholangioptosis"}),
         ("athletes foot", {"athletes foot"}),
         ("congressional hearing", {"congressional"}),
+        ("jackson county", {"jackson county"}),
+        ("jefferson parish", {"jefferson parish"}),
+        ("use a word in a sentence", set()),
+        ("best work done in india", {"india"}),
+        ("what is done in", set()),
+        ("wastewater treatment", set()),
+        ("ovarian cancer treatment", {"treatment"}),
+        ("stretch marks", {"stretch marks"}),
     ],
 )
 def test_the_query_decides_what_its_words_mean(
