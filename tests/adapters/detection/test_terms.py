@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_list
+from tasks.adapters.detection.name_lists import PHRASES, STATES, load_name_lists, read_list
 from tasks.adapters.detection.pipeline import build_pipeline
-from tasks.adapters.detection.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
+from tasks.adapters.detection.terms import WORDS, _PlainPickle, concept_of, load_terms
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
