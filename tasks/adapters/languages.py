@@ -45,11 +45,27 @@ def measure_languages(texts: TextColumn) -> Languages:
     )
     offsets = np.cumsum([0, *map(len, queries)], dtype=np.int64)
     uses = np.zeros((len(place), 1 + len(OTHERS)))
-    for column, file in enumerate([word_list(), *map(_other_list, OTHERS)] if place else []):
+    for column, file in enumerate([word_list(), *other_lists()] if place else []):
         for word, frequency in _listed(file, place):
             uses[place[word], column] = frequency
     scripts = [script_of(word) for word in place]
     return languages_of(offsets, words, uses, list(OTHERS.values()), scripts)
+
+
+def other_lists() -> list[Path]:
+    """The files of the lists of other languages."""
+    return list(map(_other_list, OTHERS))
+
+
+def words_abroad(least: float) -> set[str]:
+    """What is so common in another language, in uses in a thousand million, as a power of ten."""
+    return {
+        word
+        for file in other_lists()
+        for frequency, words in _by_frequency(file)
+        if frequency >= least
+        for word in words
+    }
 
 
 def _other_list(name: str) -> Path:
@@ -58,9 +74,11 @@ def _other_list(name: str) -> Path:
 
 def _listed(file: Path, wanted: Mapping[str, int]) -> Iterable[tuple[str, float]]:
     """The wanted words of a list, and how common they are."""
+    for frequency, words in _by_frequency(file):
+        yield from ((word, frequency) for word in words if word in wanted)
+
+
+def _by_frequency(file: Path) -> Iterable[tuple[float, list[str]]]:
     with gzip.open(file) as stream:
         _, *by_frequency = msgpack.load(stream, raw=False)
-    for level, bucket in enumerate(by_frequency):
-        for word in bucket:
-            if word in wanted:
-                yield word, _SCALE - level / 100
+    return ((_SCALE - level / 100, words) for level, words in enumerate(by_frequency))

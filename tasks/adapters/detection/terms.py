@@ -20,7 +20,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tasks.adapters.detection.name_lists import PHRASES, name_sources, read_list
+from tasks.adapters.detection.name_lists import (
+    COUNTIES,
+    DATA,
+    PHRASES,
+    STATES,
+    name_sources,
+    place_lines,
+    read_list,
+)
 from tasks.adapters.public_data import (
     Fields,
     Sources,
@@ -36,10 +44,7 @@ from tasks.core.detection.topics import TopicMap
 from tasks.core.records import Flags
 from tasks.core.taxonomy import NO_CONCEPT
 
-DATA: Final = Path(__file__).parent / "data"
 WORDS: Final = DATA / "words.toml"
-STATES: Final = DATA / "states.toml"
-PLACE_LINES: Final = DATA / "places.txt"
 ADULT: Final = DATA / "adult.txt"
 DISEASES: Final = DATA / "diseases.txt"
 ANY_DRUG: Final = "drug.n.01"
@@ -76,7 +81,7 @@ def term_sources(wordnet_version: str) -> Sources:
     """What decides the compilation of towns, drugs and words: also WordNet and the name lists."""
     return Sources(
         code=(__name__,),
-        files=(STATES, PLACE_LINES, _drug_file(), word_frequencies()),
+        files=(STATES, _drug_file(), word_frequencies()),
         versions=(wordnet_sources(wordnet_version).key, name_sources().key),
     )
 
@@ -103,7 +108,10 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
         place.key
         for place in unlisted.values()
         if names.is_name(place.key)
-        or all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
+        or (
+            all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
+            and not place.key.endswith(COUNTIES)
+        )
         or ranks.get(place.key, len(words)) < _familiar(place, home, len(words))
     )
     found = sorted({**drugs, **{key: place.concept for key, place in unlisted.items()}}.items())
@@ -243,10 +251,8 @@ def _read_places(lexicon: Lexicon) -> list[_Place]:
     """
     found = [
         _Place(entry.removesuffix("*"), concept_of(sense, lexicon), entry.endswith("*"))
-        for line in reversed(PLACE_LINES.read_text(encoding="utf-8").splitlines())
-        if line and not line.startswith("#")
-        for sense, _, places in (line.partition(": "),)
-        for entry in places.split(", ")
+        for sense, towns in reversed(place_lines())
+        for entry in towns
     ]
     return sorted(found, key=lambda place: place.large)
 

@@ -9,8 +9,10 @@ topic away.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Literal
 
 from tasks.core.choices import Scope
@@ -153,17 +155,18 @@ class AttributeFinder:
         self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]
     ) -> list[tuple[int, Sense]]:
         """The senses without the weak ones that have no company, and without silenced topics."""
-        said = self._support(found, tokens)
+        says = self._says(found, tokens)
         silenced = self._silenced(tokens)
         chosen = []
         position = 0
-        for length, sense in found:
+        for place, (length, sense) in enumerate(found):
             topics = self._topics(sense) & ~silenced
             of_people = topics & self.terms.of_people
             alone = sense.weak and not (
                 of_people and self._is_somebody(tokens, position, position + length)
             )
-            counts = topics & said if alone else topics
+            # No word is company for itself.
+            counts = topics & self._said(says[:place] + says[place + 1 :]) if alone else topics
             chosen.append((length, sense if counts else NO_SENSE))
             position += length
         return chosen
@@ -179,16 +182,20 @@ class AttributeFinder:
             int(sense) in self.terms.kinds_of_person for sense in self.lexicon.senses(noun, "n")[:1]
         )
 
-    def _support(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> int:
-        """The topics for which a word of the query speaks that is not weak."""
-        said = position = 0
+    def _says(self, found: Sequence[tuple[int, Sense]], tokens: Sequence[str]) -> list[int]:
+        """Of each part of the query the topics for which it speaks."""
+        says = []
+        position = 0
         for length, sense in found:
-            # An expression is no company for itself: *city park*.
-            if not (sense.weak and length > 1):
-                for token in tokens[position : position + length]:
-                    said |= self.terms.support.get(token, 0)
-            said |= 0 if sense.weak else self._topics(sense)
+            said = 0 if sense.weak else self._topics(sense)
+            for token in tokens[position : position + length]:
+                said |= self.terms.support.get(token, 0)
+            says.append(said)
             position += length
+        return says
+
+    def _said(self, says: Iterable[int]) -> int:
+        said = reduce(or_, says, 0)
         return said | self.terms.of_people if said & self.terms.people else said
 
     def _silenced(self, tokens: Sequence[str]) -> int:
@@ -259,7 +266,10 @@ class AttributeFinder:
         return None
 
     def _is_accidental(self, phrase: str, pos: PartOfSpeech) -> bool:
-        return self.scope == "all" and self._doubts.is_accidental(phrase, pos)
+        # Where in doubt a word is sensitive, a verb counts, but not *done in* a year.
+        if self.scope == "sensitive":
+            return self.stop_words.issuperset(phrase.split())
+        return self._doubts.is_accidental(phrase, pos)
 
     def _has_sensitive_part(self, phrase: str) -> bool:
         """Whether a word of a harmless expression is clearly sensitive: *probation officer*."""
@@ -275,9 +285,10 @@ class AttributeFinder:
         if len(self.lexicon.senses(phrase, pos)):
             return phrase
         head, _, tail = phrase.rpartition(" ") if pos == "n" else phrase.partition(" ")
-        bent = self.lexicon.base(tail if pos == "n" else head, pos)
-        candidate = f"{head} {bent}" if pos == "n" else f"{bent} {tail}"
-        return candidate if bent and len(self.lexicon.senses(candidate, pos)) else None
+        # A plural may be a lemma, too: *marks*.
+        bases = self.lexicon.bases(tail if pos == "n" else head, pos)
+        candidates = (f"{head} {bent}" if pos == "n" else f"{bent} {tail}" for bent in bases)
+        return next((own for own in candidates if len(self.lexicon.senses(own, pos))), None)
 
     def _word_sense(self, word: str, tag: Tag) -> Sense:
         key = (word, tag)

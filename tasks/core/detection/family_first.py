@@ -67,13 +67,14 @@ def may_hold(keys: Sequence[str], lists: NameLists) -> bool:
 
 def family_first_length(words: Sequence[Spelt], start: int, lists: NameLists) -> int:
     """How many words from here on are a name with the family first; 0 if none."""
-    keys = [words[start].key]
+    begun = [word.key for word in words[start : start + 2]]
+    if not MARKERS.intersection(begun[1:]) and not may_hold(begun, lists):
+        return 0
+    keys = begun[:1]
     for before, word in zip(words[start:], words[start + 1 : start + 4], strict=False):
         if before.link not in _LINKS or before.possessive:
             break
         keys.append(word.key)
-    if not MARKERS.intersection(keys[1:2]) and not may_hold(keys[:2], lists):
-        return 0
     for rule, longest in ((_vietnamese, 4), (_chinese, 3), (_yoruba, 2)):
         for length in range(min(longest, len(keys)), 1, -1):
             own = Reading(tuple(keys[:length]), _is_subject(words, start, length), lists)

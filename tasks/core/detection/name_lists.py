@@ -5,7 +5,7 @@ The word sets are small and reviewed by hand; they hold no name of a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -38,10 +38,10 @@ GENERATIONS = frozenset({"jr", "sr", "ii", "iii"})
 PARTICLES = word_set(
     "abu al ben bin da das de del della den der di dos du el ibn la le los mac mc st ter van von zu"
 )
-# A first name after one of these is part of a place: santa barbara, st john, fort wayne.
+# A first name after one of these is part of a place: santa barbara, st john, rue jean jaures.
 PLACE_PREFIXES = word_set(
-    """camp cape east el fort ft glen lake las los mount mt new north point port saint san santa
-    south st west"""
+    """avenida calle camp cape east el fort ft glen lake las los mount mt new north piazza plaza
+    point port rua rue saint san santa south st strada via vila west"""
 )
 # What a word pair ends with if it is a place or an institution: rose hill, grace church.
 PLACE_HEADS = word_set(
@@ -67,11 +67,11 @@ COMPANY = TELLING | word_set(
 )
 # Well known, in no dictionary, and no surname.
 WEB_WORDS = word_set(
-    """adsense amazon aol autotrader blog blogs cnn craigslist disneyland dvd dvds ebay email espn
-    expedia facebook fanfic flickr gmail google hotmail imdb ipod itunes mapquest men msn myspace
-    netflix online orkut paypal playlist podcast ringtone ringtones screensaver screensavers
-    spyware toyota verizon walmart website websites webcam webcams wikipedia women xanga xbox yahoo
-    youtube"""
+    """adsense amazon aol app apps autotrader blog blogs cnn corp craigslist disneyland dvd dvds
+    ebay email espn expedia facebook fanfic flickr gmail gmbh google hotmail imdb inc ipod
+    itunes llc llp ltd mapquest men msn myspace netflix online orkut paypal playlist plc podcast
+    ringtone ringtones screensaver screensavers spyware toyota verizon walmart website websites
+    webcam webcams wikipedia women xanga xbox yahoo youtube"""
 )
 
 PLACE_DISCOUNT = 4.0
@@ -79,6 +79,24 @@ PLACE_DISCOUNT = 4.0
 
 RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
 """Percent of people that a name in no dictionary counts for, however rare it is."""
+
+LONGEST_TOWN = 3
+"""Words."""
+
+# How family names end: Slavic and Baltic, Georgian and Armenian, Nordic and Finnish, Dutch and
+# German, Turkish, Greek, Romanian, Italian, French, Portuguese, Spanish, Japanese ones. Of unknown
+# words of English queries one in fifty ends so, of surnames in no list of ours one in two.
+SURNAME_ENDINGS = tuple(
+    word_set(
+        """adze aitis akis ardi bach bauer berg cek chuk cik cka cki cky czak czuk czyk dahl dijk
+        dottir dsen eanu eau ecic eira eiro elli ello enko escu etti ev eva ez feld gaard
+        gawa gren guchi hara haug horst hoven huis icic idze kawa ksen lsen lund maier
+        mann mayer meier meyer moto mura nen nsen ocic oglu otti ov ova poulos poulou rsen
+        saki sek shita shuk shvili ska skaya ski sky ssen sson stad stein stra stroem
+        strom tsen ucci ucic uskas veld vic vich vicz vist wicz yama yan zaki"""
+    )
+)
+SHORTEST_BUILT = 6
 
 _SUFFIXES = (
     *(("ies", "y"), ("ied", "y"), ("es", ""), ("s", "")),
@@ -95,8 +113,10 @@ class NameLists:
         common_words: how often a dictionary word was seen in a corpus; 0: in the dictionary only.
         name_only: dictionary words that mean nothing but persons.
         places: dictionary words that are the name of a place.
+        towns: towns, counties, states and countries, of one or more words.
         phrases: fixed expressions of two words, with a blank, that are no private person's name.
         other_words: words in use that the dictionary lacks and nobody is called by.
+        abroad: the same of other languages.
         chinese_last, chinese_first: family and given names in Latin letters.
         pinyin: the syllables of Chinese.
         vietnamese_last: family names.
@@ -108,8 +128,10 @@ class NameLists:
     common_words: Mapping[str, int] = field(repr=False)
     name_only: AbstractSet[str] = field(default=frozenset(), repr=False)
     places: AbstractSet[str] = field(default=frozenset(), repr=False)
+    towns: AbstractSet[str] = field(default=frozenset(), repr=False)
     phrases: AbstractSet[str] = field(default=frozenset(), repr=False)
     other_words: AbstractSet[str] = field(default=frozenset(), repr=False)
+    abroad: AbstractSet[str] = field(default=frozenset(), repr=False)
     chinese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
     chinese_first: AbstractSet[str] = field(default=frozenset(), repr=False)
     pinyin: AbstractSet[str] = field(default=frozenset(), repr=False)
@@ -124,11 +146,30 @@ class NameLists:
 
     def last_odds(self, word: str) -> float:
         """How much more often the word is a surname than anything else."""
-        return self._odds(self.last.get(word, 0.0), word, RAREST_SURNAME)
+        return self._odds(self.last_share(word), word, RAREST_SURNAME)
+
+    def last_share(self, word: str) -> float:
+        """Percent of people who bear the surname; of one in no list, if built like one, few."""
+        share = self.last.get(word)
+        if share is None:
+            share = RAREST_SURNAME if self._is_built(word) else 0.0
+        return share
 
     def is_name(self, word: str) -> bool:
-        """Whether anybody is called by the word."""
-        return word in self.first or word in self.last
+        """Whether anybody is called by the word, or by one built so."""
+        return word in self.first or word in self.last or self._is_built(word)
+
+    def _is_built(self, word: str) -> bool:
+        """Whether a word in no list ends like a family name and is nothing else."""
+        if len(word) < SHORTEST_BUILT or not word.endswith(SURNAME_ENDINGS):
+            return False
+        return word not in self.towns and not self.is_word(word)
+
+    def town_length(self, words: Sequence[str]) -> int:
+        """How many of these words are a town and its state, with which they begin; 0 if none."""
+        lengths = range(min(LONGEST_TOWN, len(words)), 0, -1)
+        town = next((end for end in lengths if " ".join(words[:end]) in self.towns), 0)
+        return town + self.town_length(words[town:]) if town else 0
 
     def is_word(self, word: str) -> bool:
         """Whether the dictionary has the word or its base form, or people use it otherwise."""

@@ -187,12 +187,10 @@ def _has_initial(words: Sequence[Word], start: int, lists: NameLists) -> bool:
     if start + 2 >= len(words) or len(words[start + 1].key) > 1 or not _may_start(words, start):
         return False
     given, initial, family = (word.key for word in words[start : start + 3])
-    around = _around(words, start, start + 2)
+    around = _around(words, start, start + 2, lists)
     if initial in NO_INITIALS or around is None or not around <= COMPANY:
         return False
-    listed = lists.first_odds(given) >= ROW_ODDS, lists.last_odds(family) >= ROW_ODDS
-    unknown = _is_unknown(given, lists), _is_unknown(family, lists)
-    named = (listed[0] or unknown[0]) and (listed[1] or unknown[1])
+    named = all(_is_nothing_else(key, lists) for key in (given, family))
     return named and _linked(words, start, start + 2)
 
 
@@ -247,28 +245,34 @@ def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> 
 
 def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> float:
     """The odds that first name and surname must reach together, by what stands around them."""
-    around = _around(words, first, last)
+    around = _around(words, first, last, lists)
     surname = _is_surname(words[last].key, lists)
     if around is None or not around <= COMPANY:
         return AMONG_WORDS if surname else math.inf
     odds = lists.first_odds(words[first].key)
     if around & TELLING and odds >= 2:
         return 0.0
-    borne = lists.last[words[last].key] >= BORNE_SURNAME
+    borne = lists.last_share(words[last].key) >= BORNE_SURNAME
     plain = not around and odds >= CLEAR_FIRST_NAME and borne
     return ALONE if surname or plain else AMONG_WORDS
 
 
-def _around(words: Sequence[Word], first: int, last: int) -> set[str] | None:
-    """The other words of the query; None if they are too many for the name to be its subject."""
+def _around(words: Sequence[Word], first: int, last: int, lists: NameLists) -> set[str] | None:
+    """The other words of the query, but for a town behind the name, and what people are.
+
+    None if they are too many for the name to be its subject.
+    """
     if len(words) > last - first + 1 + MOST_COMPANY:
         return None
-    return {word.key for word in (*words[:first], *words[last + 1 :])} - NOT_AROUND
+    behind = [word.key for word in words[last + 1 :]]
+    behind = behind[lists.town_length(behind) :]
+    others = {*(word.key for word in words[:first]), *behind} - NOT_AROUND
+    return {key for key in others if key not in lists.name_only or lists.is_name(key)}
 
 
 def _is_surname(word: str, lists: NameLists) -> bool:
     """Long lists hold nearly every word (*list*, *tea*): a surname is usual, or no usual word."""
-    return lists.last[word] >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
+    return lists.last_share(word) >= USUAL_SURNAME or lists.last_odds(word) >= 0.15
 
 
 def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
@@ -277,7 +281,8 @@ def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists)
 
 
 def _is_unknown(word: str, lists: NameLists) -> bool:
-    return len(word) >= 3 and word not in WEB_WORDS and not lists.is_word(word)
+    elsewhere = word in WEB_WORDS or word in lists.abroad
+    return len(word) >= 3 and not elsewhere and not lists.is_word(word)
 
 
 def _follows_particle(words: Sequence[Word], start: int, last: int, lists: NameLists) -> bool:
@@ -324,7 +329,7 @@ def _initialled(words: Sequence[Word], start: int, lists: NameLists) -> int:
     if words[start].link.startswith(".") or last > start + 1:
         return last + 1 if odds >= (1 if len(words) == last + 1 else 5) else start
     usual = lists.last.get(words[last].key, 0.0) >= 0.005 and words[start].key not in FUNCTION_WORDS
-    around = _around(words, start, last)
+    around = _around(words, start, last, lists)
     bar = 50.0 if around is None or not around <= COMPANY else AMONG_WORDS
     return last + 1 if usual and odds >= bar else start
 
@@ -364,11 +369,12 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """Two to five words that are nothing but names, in any order, at least one a first name.
 
     So most of the world's people are called (*nguyen van minh*); if the row is the whole query, one
-    of its words may be in no list.
+    of its first two words may be in no list, and what follows: a third name, or where they live.
     """
     here = words[start]
     hyphened = here.link == "-" and not lists.is_name(here.key)
-    if hyphened or here.key in PLACE_PREFIXES or not _may_start(words, start):
+    small = here.key in PLACE_PREFIXES or here.key in PARTICLES
+    if hyphened or small or not _may_start(words, start):
         return start
     end = start
     while end < min(start + LONGEST_ROW, len(words)) and _reads_as_name(words, start, end, lists):
@@ -379,9 +385,9 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     if len(keys) < 2 or any(map(lists.is_phrase, keys, keys[1:])):
         return start
     listed = [key for key in keys if lists.is_name(key)]
-    around = _around(words, start, end - 1)
+    around = _around(words, start, end - 1, lists)
     whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
-    if whole and listed and len(listed) >= len(keys) - 1:
+    if whole and any(map(lists.is_name, keys[:2])):
         return end
     first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
     return end if first and len(listed) == len(keys) else start
@@ -396,8 +402,15 @@ def _reads_as_name(words: Sequence[Word], first: int, at: int, lists: NameLists)
         return True
     if key in lists.places or words[at].possessive:
         return False
-    odds = max(lists.first_odds(key), lists.last_odds(key))
-    return odds >= ROW_ODDS or _is_unknown(key, lists)
+    if key in lists.towns and at > first + 1:
+        return False
+    return _is_nothing_else(key, lists)
+
+
+def _is_nothing_else(word: str, lists: NameLists) -> bool:
+    """Whether a word is a name, or in no dictionary."""
+    odds = max(lists.first_odds(word), lists.last_odds(word))
+    return odds >= ROW_ODDS or _is_unknown(word, lists)
 
 
 def _with_more_surnames(words: Sequence[Word], end: int, lists: NameLists) -> int:

@@ -20,6 +20,18 @@ def test_census_shares() -> None:
     assert min(LISTS.last.values()) > 0
 
 
+def test_names_of_later_censuses() -> None:
+    assert LISTS.last["aafedt"] == LISTS.first["aadarsh"] == min(LISTS.last.values())
+    # Words, towns, and what is common in another language are left out.
+    assert not {"daughter", "montebello", "afrika"} & (LISTS.last.keys() | LISTS.first.keys())
+
+
+def test_towns_states_and_words_of_other_languages() -> None:
+    assert {"san diego", "jackson county", "texas", "tx", "france"} <= LISTS.towns
+    assert {"afrika", "quiero"} <= LISTS.abroad
+    assert not LISTS.abroad & (LISTS.last.keys() | LISTS.first.keys())
+
+
 def test_word_counts_of_wordnet() -> None:
     assert LISTS.common_words["day"] == 349
     assert LISTS.common_words["came"] == LISTS.common_words["come"]

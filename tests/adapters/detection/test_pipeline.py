@@ -153,7 +153,7 @@ def test_a_trained_pipeline_is_used_where_it_is_named(
     tags.add(patterns=[[{"LOWER": "cure"}]], attrs={"POS": "VERB"})
     trained.to_disk(tmp_path / "model")
     reader = Reader(wordnet, topics, "sensitive", str(tmp_path / "model"))
-    found = reader("how to cure zaphod pelletier")
+    found = reader("how to cure cancer zaphod pelletier")
     assert found["zaphod pelletier"] == "identifier"
     assert found["cure"] == "bring_around.v.02"
     # Only where our own lists agree: a model takes much of what has no capitals for a person.

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
-from tasks.adapters.detection.name_lists import PHRASES, load_name_lists, read_list
+from tasks.adapters.detection.name_lists import PHRASES, STATES, load_name_lists, read_list
 from tasks.adapters.detection.pipeline import build_pipeline
-from tasks.adapters.detection.terms import STATES, WORDS, _PlainPickle, concept_of, load_terms
+from tasks.adapters.detection.terms import WORDS, _PlainPickle, concept_of, load_terms
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
 from tasks.adapters.wordnet import WordNet
 from tasks.core.detection.lexicon import lexical_key
@@ -152,6 +152,14 @@ def found(wordnet: WordNet, topics: TopicMap) -> object:
         ("cholangioptosis", {"cholangioptosis"}),
         ("athletes foot", {"athletes foot"}),
         ("congressional hearing", {"congressional"}),
+        ("jackson county", {"jackson county"}),
+        ("jefferson parish", {"jefferson parish"}),
+        ("use a word in a sentence", set()),
+        ("best work done in india", {"india"}),
+        ("what is done in", set()),
+        ("wastewater treatment", set()),
+        ("ovarian cancer treatment", {"treatment"}),
+        ("stretch marks", {"stretch marks"}),
     ],
 )
 def test_the_query_decides_what_its_words_mean(

@@ -69,6 +69,8 @@ LISTS = NameLists(
     places=frozenset({"virginia", "jackson"}),
     phrases=frozenset({"may day"}),
     other_words=frozenset({"gmail"}),
+    abroad=frozenset({"gratis"}),
+    towns=frozenset({"zorkville", "fort zork", "tx", "amberg"}),
 )
 
 
@@ -112,6 +114,9 @@ def names_in(text: str) -> list[str]:
         "jennifer kowalczykowa",
         "xiaoming urabe",
         "urabe obrien lela",
+        "lela zork qwilla",
+        "xiaoming zorkovska",
+        "urabe q obrien",
         "mary johnson obrien",
         "auda s rivard",
         "zorbova, lela",
@@ -153,7 +158,10 @@ def test_whole_query_is_a_name(text: str) -> None:
         "dr",
         "dr list",
         "john 3 smith",
-        "urabe obrien invoice zork",
+        "zork invoice urabe",
+        "gratis urabe",
+        "invoice amberg",
+        "di urabe",
         "gmail urabe",
         "xanax v klonopin",
         "audi, bmw",
@@ -185,6 +193,9 @@ def test_no_name(text: str) -> None:
         ("smith, j. invoice", ["smith, j"]),
         ("hot-rose baker", []),
         ("santa mary johnson", []),
+        ("rua mary johnson", []),
+        ("rose baker zorkville tx", ["rose baker"]),
+        ("invoice of lela zorkovska", ["lela zorkovska"]),
     ],
 )
 def test_what_stands_around_decides(text: str, expected: list[str]) -> None:
