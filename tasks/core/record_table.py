@@ -184,8 +184,8 @@ def _canonical_order(standing: Ints, offsets: Longs, kept: Longs) -> Ints:
         content.append(numbers[np.argsort(owner, kind="stable")].astype(">u4").tobytes())
         sizes.append(4 * np.bincount(owner, minlength=len(chosen)))
     ends = np.cumsum(np.concatenate([[0], *sizes]), dtype=np.int64)
-    rows = np.frombuffer(b"".join([*content, bytes(WIDTH)]), dtype=np.uint8)
-    return kept[ascending(rows, ends)[0]].astype(np.int32)
+    order, _ = ascending(b"".join([*content, bytes(WIDTH)]), ends)
+    return kept[order].astype(np.int32)
 
 
 def _forms(

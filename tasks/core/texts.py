@@ -32,7 +32,7 @@ class Texts:
         offsets: text t is content[offsets[t] : offsets[t + 1]].
     """
 
-    content: NDArray[np.uint8] = field(repr=False)
+    content: bytes = field(repr=False)
     offsets: NDArray[np.int64] = field(repr=False)
 
     @staticmethod
@@ -52,7 +52,7 @@ class Texts:
 
     def strings(self, places: NDArray[np.integer]) -> list[str]:
         """Some of them, as many as one can hold as strings."""
-        return [str(own, "utf-8", "surrogatepass") for own in self._bytes(places)]
+        return [own.decode("utf-8", "surrogatepass") for own in self._bytes(places)]
 
     def take(self, places: NDArray[np.integer]) -> Texts:
         gathered = _Bytes()
@@ -60,17 +60,22 @@ class Texts:
             gathered.add(self._bytes(places[start : start + TEXTS_AT_A_TIME]))
         return gathered.texts()
 
-    def _bytes(self, places: NDArray[np.integer]) -> list[memoryview]:
-        content = self.content.data
+    def _bytes(self, places: NDArray[np.integer]) -> list[bytes]:
+        content = self.content
         bounds = zip(self.offsets[places].tolist(), self.offsets[1:][places].tolist(), strict=True)
         return [content[start:end] for start, end in bounds]
 
     def distinct(self) -> tuple[Texts, NDArray[np.int32]]:
         """The different ones, ascending, and which of them each is."""
+        first, number_of = self.ranks()
+        return self.take(first), number_of
+
+    def ranks(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The first place of each different one, ascending, and which of them each is."""
         order, is_new = ascending(self.content, self.offsets)
         number_of = np.empty(len(self), dtype=np.int32)
         number_of[order] = np.cumsum(is_new, dtype=np.int32) - 1
-        return self.take(order[is_new]), number_of
+        return order[is_new], number_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,16 +135,16 @@ class _Bytes:
     """The bytes of texts, one after the other."""
 
     def __init__(self) -> None:
-        self.content, self.ends = bytearray(), array("q", [0])
+        self.content: list[bytes] = []
+        self.ends = array("q", [0])
 
-    def add(self, texts: Sequence[bytes | memoryview]) -> None:
-        self.content += b"".join(texts)
+    def add(self, texts: Sequence[bytes]) -> None:
+        self.content.append(b"".join(texts))
         ends = np.cumsum([self.ends[-1], *map(len, texts)], dtype=np.int64)
         self.ends.frombytes(ends[1:].tobytes())
 
     def texts(self) -> Texts:
-        self.content += bytes(WIDTH)
-        return Texts(np.frombuffer(self.content, dtype=np.uint8), np.asarray(self.ends))
+        return Texts(b"".join([*self.content, bytes(WIDTH)]), np.asarray(self.ends))
 
 
 def _encoded(text: str) -> bytes:
@@ -147,7 +152,7 @@ def _encoded(text: str) -> bytes:
 
 
 def ascending(
-    content: NDArray[np.uint8], offsets: NDArray[np.int64]
+    content: bytes, offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The order of rows of bytes, in which there is no zero, and whether each is a new one in it.
 

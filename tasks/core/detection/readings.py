@@ -197,7 +197,7 @@ def merge_spellings(texts: Texts, readings: Readings) -> Ints:
     named = np.where(readings.concepts <= IDENTIFIER_CONCEPT, readings.lengths, 0)
     np.cumsum(named, out=identified[1:])
     words = identified[readings.item_offsets[1:]] - identified[readings.item_offsets[:-1]]
-    _, group_of = Texts.of(map(said, texts)).distinct()
+    _, group_of = Texts.of(map(said, texts)).ranks()
     most_first = np.lexsort((-words, group_of))
     standing = np.empty(len(texts), dtype=np.int32)
     # Backwards: the first of a group is written last.
