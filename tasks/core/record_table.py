@@ -217,8 +217,7 @@ def _forms(
     most = np.min_scalar_type(-1 - int(lengths.max(initial=0)))
     item_attributes = np.empty(offsets[-1], dtype=most)
     number_of: dict[str, int] = {}
-    none = np.zeros(0, dtype=np.int32)
-    attributes = [(none.astype(np.int64), none, none)]
+    attributes = [(np.zeros(0, dtype=np.int32),) * 3]
     for start in range(0, len(order), FORMS_AT_A_TIME):
         chosen = order[start : start + FORMS_AT_A_TIME]
         own = slice(offsets[start], offsets[start + len(chosen)])
@@ -238,6 +237,7 @@ def _forms(
     words = np.array(sorted(number_of), dtype=object)
     rank_of = np.empty(len(words), dtype=np.int32)
     rank_of[[number_of[word] for word in words.tolist()]] = np.arange(len(words), dtype=np.int32)
+    del number_of
     for start in range(0, len(item_words), FORMS_AT_A_TIME):
         own = slice(start, start + FORMS_AT_A_TIME)
         item_words[own] = rank_of[item_words[own]]
@@ -258,14 +258,14 @@ def _forms(
 
 def _distinct_attributes(
     text: Longs, standing: Ints, count: int
-) -> tuple[Longs, tuple[Longs, Ints, Ints]]:
+) -> tuple[Longs, tuple[Ints, Ints, Ints]]:
     """Which attribute of its form stands for each mention; how many each form has, these, and their
     weights."""
     keys = text * (int(standing.max(initial=0)) + 1) + standing
     _, first, inverse, weights = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
-    sizes = np.bincount(text[first], minlength=count).astype(np.int64)
+    sizes = np.bincount(text[first], minlength=count).astype(np.int32)
     ranks = inverse - (np.cumsum(sizes) - sizes)[text]
     return ranks, (sizes, standing[first], weights.astype(np.int32))
 

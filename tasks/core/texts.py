@@ -118,9 +118,8 @@ class TextGatherer:
         self._of_row = array("i")
 
     def add(self, texts: Sequence[str]) -> None:
-        lately, first = self._lately, len(self._bytes.ends) - 1
-        before = len(lately)
-        first -= before
+        lately, before = self._lately, len(self._lately)
+        first = len(self._bytes.ends) - 1 - before
         self._of_row.extend([lately.setdefault(text, first + len(lately)) for text in texts])
         self._bytes.add([_encoded(text) for text in islice(lately, before, None)])
         if len(lately) >= TEXTS_AT_A_TIME:
