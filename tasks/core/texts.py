@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tasks.core.arrays import narrowed
-from tasks.core.records import Flags, Ints, Longs, Narrow
+from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 
 TEXTS_AT_A_TIME: Final = 1 << 16
 WIDTH: Final = 8
@@ -36,6 +36,9 @@ class Texts:
 
     content: bytes = field(repr=False)
     offsets: Narrow = field(repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
@@ -86,6 +89,9 @@ class TextColumn:
 
     distinct: Texts
     of_row: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @staticmethod
     def of(texts: Sequence[str]) -> TextColumn:
