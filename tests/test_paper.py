@@ -10,7 +10,6 @@ import pytest
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.detection.pipeline import build_pipeline, read_texts
 from tasks.adapters.detection.topics import DEFAULT_TOPICS, read_topics
-from tasks.adapters.public_data import stop_words
 from tasks.adapters.wordnet import WordNet
 from tasks.core.clustering.paper import (
     centroid_pair_score,
@@ -20,7 +19,7 @@ from tasks.core.clustering.paper import (
 )
 from tasks.core.detection.readings import normalise
 from tasks.core.detection.topics import map_topics
-from tasks.core.record_table import build_record_table, represent_similar
+from tasks.core.record_table import find_forms, represent_similar
 from tasks.core.similarity.distances import (
     concept_distances,
     match_attributes,
@@ -39,7 +38,6 @@ from tests.golden.paper import (
     TABLE_3,
     TABLE_4,
 )
-from tests.helpers.random_logs import equal_bits
 from tests.helpers.readings import attribute_finder
 
 THRESHOLD = 0.8
@@ -68,20 +66,16 @@ def test_example_2_attributes_of_the_query(wordnet: WordNet) -> None:
     words = readings.words([normalise(QUERY)])
     found = {word for word, item in zip(words, readings.concepts, strict=True) if item >= 0}
     assert found == {"infection", "disease", "ill health", "cure", "lung"}
-    table = build_record_table(
+    forms = find_forms(
         Texts.of([normalise(QUERY)]),
         readings,
         np.zeros(1, dtype=np.int32),
-        np.zeros(1, dtype=np.int32),
-        np.zeros(1, dtype=np.int64),
         wordnet.taxonomy,
-        stop_words=stop_words(),
-        bits_of=equal_bits,
         threshold=THRESHOLD,
         inclusive=False,
-    )
-    names = wordnet.taxonomy.words[table.forms.attributes]
-    assert dict(zip(names, table.forms.weights.tolist(), strict=True)) == {
+    ).forms
+    names = wordnet.taxonomy.words[forms.attributes]
+    assert dict(zip(names, forms.weights.tolist(), strict=True)) == {
         "infection": 3,
         "cure": 1,
         "lung": 1,

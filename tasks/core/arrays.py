@@ -31,7 +31,7 @@ def split_ragged(offsets: Longs, values: Ints) -> list[Ints]:
     return [values[start:end] for start, end in pairwise(bounds)]
 
 
-def take_ragged(offsets: Longs, chosen: Longs | Ints) -> tuple[Longs, Longs]:
+def take_ragged(offsets: Narrow, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     """New offsets, and the places of the values, of the chosen rows in their order."""
     lengths = (offsets[1:] - offsets[:-1])[chosen]
     new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -51,10 +51,10 @@ def distinct(values: Longs) -> Longs:
     return np.asarray(ordered[new])
 
 
-def narrowed(values: Ints | Longs) -> Narrow:
-    """The same values in as few bytes as hold them all."""
-    ends = (values.min(initial=0), values.max(initial=0))
-    kind = np.result_type(*(np.min_scalar_type(min(end, -end - 1)) for end in ends))
+def narrowed(values: Ints | Longs, least: type[np.signedinteger[Any]] = np.int8) -> Narrow:
+    """The same values in as few bytes as hold them all, and not fewer than the least kind has."""
+    ends = (int(values.min(initial=0)), int(values.max(initial=0)))
+    kind = np.result_type(least, *(np.min_scalar_type(min(end, -end - 1)) for end in ends))
     return np.asarray(values, dtype=kind, order="C")
 
 
@@ -65,7 +65,7 @@ def joined_ragged(parts: Sequence[Ragged]) -> Ragged:
     return offsets, np.concatenate([values for _, values in parts])
 
 
-def owners(offsets: Longs) -> Longs:
+def owners(offsets: Narrow) -> Longs:
     """The row of each value."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
@@ -90,7 +90,7 @@ def equal_sets(left: Ragged, right: Ragged) -> Flags:
     return np.asarray(np.bincount(different, minlength=len(left[0]) - 1) == 0)
 
 
-def group_by(*keys: Ints | Longs) -> tuple[Longs, Longs]:
+def group_by(*keys: Narrow) -> tuple[Longs, Longs]:
     """The distinct combinations of keys, ascending by the first key, then the second, and so on.
 
     Returns:

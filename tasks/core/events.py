@@ -10,31 +10,33 @@ are: then too few may count, never too many.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 import numpy as np
 
 from tasks.core.arrays import group_by
-from tasks.core.detection.readings import distinct_texts, said
+from tasks.core.detection.readings import said
 from tasks.core.digests import byte_keys
-from tasks.core.records import Flags, Ints, Longs, QueryLog
+from tasks.core.records import Flags, Longs, Narrow, QueryLog
 
+ROWS_AT_A_TIME: Final = 1 << 16
 KNOWN = "known: the same person, time and query came in an earlier file"
 """Why a row is set aside that another file of the edition has told already."""
 
 
 def event_keys(log: QueryLog, secret: bytes) -> Longs:
     """A number for each row: equal for the same person, time and text, whatever file it is in."""
-    people = log.people[log.users]
-    if log.counted.unit == "rows":
-        people = np.zeros_like(people)
-    return _keys([people, log.times, *_text_keys(log, secret)], secret)
+    people = np.zeros_like(log.people) if log.counted.unit == "rows" else log.people
+    return _keys(log, people, secret, with_times=True)
 
 
 def unit_keys(log: QueryLog, secret: bytes) -> Longs:
     """A number for each row: equal for the same person and text, at whatever time."""
-    return _keys([log.people[log.users], *_text_keys(log, secret)], secret)
+    return _keys(log, log.people, secret, with_times=False)
 
 
-def known_rows(events: Longs, files: Ints, known: Longs) -> Flags:
+def known_rows(events: Longs, files: Narrow, known: Longs) -> Flags:
     """Rows whose events were told before: by an earlier file, or by what is known already.
 
     Args:
@@ -67,17 +69,20 @@ def _places(group_of: Longs, counts: Longs) -> Longs:
     return places
 
 
-def _text_keys(log: QueryLog, secret: bytes) -> tuple[Longs, Longs]:
-    """Two numbers that stand for each row's text."""
-    texts, text_of = distinct_texts(log.texts)
-    keys = byte_keys((said(text).encode("utf-8", "surrogatepass") for text in texts), secret)
-    numbers = np.frombuffer(keys.tobytes(), dtype=np.int64).reshape(-1, 2)
-    return numbers[text_of, 0], numbers[text_of, 1]
+def _keys(log: QueryLog, people: Longs, secret: bytes, *, with_times: bool) -> Longs:
+    """A number for each row; one of 64 bits: two of ten million are equal by chance once in 400,000
+    logs."""
+    encoded = (said(text).encode("utf-8", "surrogatepass") for text in log.texts.distinct)
+    texts = byte_keys(encoded, secret).view(np.int64).reshape(-1, 2)
 
+    def rows() -> Iterator[bytes]:
+        for start in range(0, len(log.texts), ROWS_AT_A_TIME):
+            own = slice(start, start + ROWS_AT_A_TIME)
+            times = [log.times[own, np.newaxis]] if with_times else []
+            users = people[log.users[own], np.newaxis]
+            content = np.hstack([users, *times, texts[log.texts.of_row[own]]])
+            width = content.itemsize * content.shape[1]
+            joined = content.tobytes()
+            yield from (joined[at : at + width] for at in range(0, len(joined), width))
 
-def _keys(columns: list[Longs], secret: bytes) -> Longs:
-    """A number for each row of some columns; one of 64 bits: two of ten million are equal by
-    chance once in 400,000 logs."""
-    content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
-    rows = (content[start : start + width] for start in range(0, len(content), width))
-    return np.frombuffer(byte_keys(rows, secret).tobytes(), dtype=np.int64)[::2]
+    return byte_keys(rows(), secret).view(np.int64)[::2].copy()

@@ -7,7 +7,9 @@ one form, forms with the same attributes share one set.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -32,13 +34,24 @@ from tasks.core.taxonomy import NO_CONCEPT, Taxonomy
 from tasks.core.texts import WIDTH, Texts, ascending
 
 FORMS_AT_A_TIME: Final = 1 << 16
-ITEM_COLUMNS: Final[dict[str, Any]] = {
-    "item_words": np.int32,
-    "item_kinds": np.int32,
-    "item_concepts": np.int32,
-    "item_identifiers": np.int32,
-    "item_attributes": np.int32,
-}
+Represent = Callable[[Ints, Longs], Ints]
+"""The concept that stands for each mention, given the concepts and texts of all mentions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundForms:
+    """What the distinct texts of a log are, before there are records.
+
+    Attributes:
+        form_of_text: of each text that a record has.
+        words, in_doubt, identifiers: as in `RecordTable`.
+    """
+
+    forms: QueryForms
+    form_of_text: Ints
+    words: Strings = field(repr=False)
+    in_doubt: int
+    identifiers: Longs
 
 
 def represent_similar(concepts: Ints, similarities: Floats, threshold: float) -> Ints:
@@ -57,54 +70,68 @@ def represent_similar(concepts: Ints, similarities: Floats, threshold: float) ->
     return representatives
 
 
-def build_record_table(
+def find_forms(
     texts: Texts,
     readings: Readings,
     text_of: Ints,
-    users: Ints,
-    times: Longs,
     taxonomy: Taxonomy,
     *,
-    stop_words: frozenset[str],
-    bits_of: Callable[[Strings], Floats],
     threshold: float,
     inclusive: bool,
-) -> RecordTable:
-    """Reduce each query to its attribute set and put everything in canonical order.
+) -> FoundForms:
+    """Reduce each query to its attribute set and put them in canonical order.
 
     Args:
         texts: the distinct normalised queries, ascending; one that no record has is no form.
         readings: what the text pipeline found in each of them.
-        text_of, users, times: of each record; `text_of` points into `texts`.
-        bits_of: the information content of words.
+        text_of: of each record; points into `texts`.
     """
     rows_of_text = np.bincount(text_of, minlength=len(texts)).astype(np.int32)
+    represent = partial(
+        _representatives, taxonomy=taxonomy, threshold=threshold, inclusive=inclusive
+    )
+    order = _canonical_order(readings, np.flatnonzero(rows_of_text), represent)
     in_doubt, identifiers = _mention_counts(readings, rows_of_text)
-    standing = _standing(readings, taxonomy, threshold=threshold, inclusive=inclusive)
-    order = _canonical_order(standing, readings.item_offsets, np.flatnonzero(rows_of_text))
     form_of_text = rows_of_text
     form_of_text[order] = np.arange(len(order), dtype=np.int32)
-    forms, words = _forms(order, texts, readings, standing)
-    # From here on there are records, and no room for texts beside them.
-    del texts, readings, standing, order
-    sets, set_of_form = _distinct_sets(forms)
-    form_of = form_of_text[text_of]
+    forms, words = _forms(order, texts, readings, represent)
+    return FoundForms(forms, form_of_text, words, in_doubt, identifiers)
+
+
+def build_record_table(
+    found: FoundForms,
+    text_of: Ints,
+    users: Ints,
+    times: Longs,
+    *,
+    stop_words: frozenset[str],
+    bits_of: Callable[[Strings], Floats],
+) -> RecordTable:
+    """Put the records in canonical order.
+
+    Args:
+        text_of, users, times: of each record.
+        bits_of: the information content of words.
+    """
+    sets, set_of_form = _distinct_sets(found.forms)
+    form_of = found.form_of_text[text_of]
     canonical = np.lexsort((users, times, form_of)).astype(np.int32)
     return RecordTable(
-        forms=forms,
+        forms=found.forms,
         sets=sets,
         set_of_form=set_of_form,
         form_of=form_of[canonical],
         users=users[canonical],
         times=times[canonical],
         log_rows=canonical,
-        words=words,
-        word_bits=bits_of(words),
+        words=found.words,
+        word_bits=bits_of(found.words),
         fillers=np.array(
-            [stop_words.issuperset(said.split(" ")) for said in words.tolist()], dtype=np.bool_
+            [stop_words.issuperset(said.split(" ")) for said in found.words.tolist()],
+            dtype=np.bool_,
         ),
-        in_doubt=in_doubt,
-        identifiers=identifiers,
+        in_doubt=found.in_doubt,
+        identifiers=found.identifiers,
     )
 
 
@@ -120,23 +147,10 @@ def _mention_counts(readings: Readings, rows_of_text: Ints) -> tuple[int, Longs]
     return int(rows_of(np.flatnonzero(readings.in_doubt)).sum()), counts
 
 
-def _standing(readings: Readings, taxonomy: Taxonomy, *, threshold: float, inclusive: bool) -> Ints:
-    """The concept that stands for each item, by Algorithm 1 on some texts at a time."""
-    offsets, standing = readings.item_offsets, readings.concepts.copy()
-    for start in range(0, len(readings), FORMS_AT_A_TIME):
-        bounds = offsets[start : start + FORMS_AT_A_TIME + 1]
-        mentions = bounds[0] + np.flatnonzero(standing[bounds[0] : bounds[-1]] >= 0)
-        text = np.searchsorted(bounds, mentions, side="right") - 1
-        standing[mentions] = _representatives(
-            standing[mentions], text, taxonomy, threshold=threshold, inclusive=inclusive
-        )
-    return standing
-
-
 def _representatives(
-    concepts: Ints, text: Longs, taxonomy: Taxonomy, *, threshold: float, inclusive: bool
+    concepts: Ints, text: Longs, *, taxonomy: Taxonomy, threshold: float, inclusive: bool
 ) -> Ints:
-    """Algorithm 1 on all texts at once; only texts that hold a similar pair are grouped."""
+    """Algorithm 1 on many texts at once; only texts that hold a similar pair are grouped."""
     left, right = _pairs_within(text)
     pair_keys = concepts[left].astype(np.int64) * len(taxonomy) + concepts[right]
     distinct, inverse = np.unique(pair_keys, return_inverse=True)
@@ -164,17 +178,17 @@ def _pairs_within(text: Longs) -> tuple[Longs, Longs]:
     return left, right
 
 
-def _canonical_order(standing: Ints, offsets: Longs, kept: Longs) -> Ints:
+def _canonical_order(readings: Readings, kept: Longs, represent: Represent) -> Ints:
     """The kept texts, which ascend, ordered by attribute set, then mentions, then text."""
-    content, sizes = [], []
+    with_attributes, content, sizes = [], [], [np.zeros(1, dtype=np.int64)]
     for start in range(0, len(kept), FORMS_AT_A_TIME):
         chosen = kept[start : start + FORMS_AT_A_TIME]
-        own_offsets, items = take_ragged(offsets, chosen)
-        concepts = standing[items]
-        text = owners(own_offsets)[concepts >= 0]
-        concepts = concepts[concepts >= 0]
-        order = np.lexsort((concepts, text))
-        text, concepts = text[order], concepts[order]
+        offsets, items = take_ragged(readings.item_offsets, chosen)
+        concepts = readings.concepts[items]
+        text = owners(offsets)[concepts >= 0]
+        concepts = represent(concepts[concepts >= 0], text)
+        sorting = np.lexsort((concepts, text))
+        text, concepts = text[sorting], concepts[sorting]
         first = np.ones(len(text), dtype=np.bool_)
         first[1:] = (text[1:] != text[:-1]) | (concepts[1:] != concepts[:-1])
         # Of each text its set, a zero, and its mentions; concepts count from one there.
@@ -182,50 +196,59 @@ def _canonical_order(standing: Ints, offsets: Longs, kept: Longs) -> Ints:
         owner = np.concatenate([text[first], filled, text])
         numbers = np.concatenate([concepts[first] + 1, np.zeros_like(filled), concepts + 1])
         content.append(numbers[np.argsort(owner, kind="stable")].astype(">u4").tobytes())
-        sizes.append(4 * np.bincount(owner, minlength=len(chosen)))
-    ends = np.cumsum(np.concatenate([[0], *sizes]), dtype=np.int64)
-    rows = np.frombuffer(b"".join([*content, bytes(WIDTH)]), dtype=np.uint8)
-    return kept[ascending(rows, ends)[0]].astype(np.int32)
+        sizes.append(4 * np.bincount(owner)[filled])
+        with_attributes.append(start + filled)
+    filled = np.concatenate([*with_attributes, np.zeros(0, dtype=np.int64)])
+    plain = np.ones(len(kept), dtype=np.bool_)
+    plain[filled] = False
+    order, _ = ascending(b"".join([*content, bytes(WIDTH)]), np.cumsum(np.concatenate(sizes)))
+    return np.concatenate([kept[plain], kept[filled[order]]]).astype(np.int32)
 
 
 def _forms(
-    order: Ints, texts: Texts, readings: Readings, standing: Ints
+    order: Ints, texts: Texts, readings: Readings, represent: Represent
 ) -> tuple[QueryForms, Strings]:
     """The items of the texts in this order, some texts at a time; and the words, ascending."""
+    lengths = np.diff(readings.item_offsets)[order]
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
-    np.cumsum(np.diff(readings.item_offsets)[order], out=offsets[1:])
-    columns = {name: np.empty(offsets[-1], dtype=kind) for name, kind in ITEM_COLUMNS.items()}
+    np.cumsum(lengths, out=offsets[1:])
+    item_words, item_concepts = (np.empty(offsets[-1], dtype=np.int32) for _ in range(2))
+    item_kinds, item_identifiers = (np.empty(offsets[-1], dtype=np.int8) for _ in range(2))
+    most = np.min_scalar_type(-1 - int(lengths.max(initial=0)))
+    item_attributes = np.empty(offsets[-1], dtype=most)
     number_of: dict[str, int] = {}
-    none = np.zeros(0, dtype=np.int32)
-    attributes = [(none.astype(np.int64), none, none)]
+    attributes = [(np.zeros(0, dtype=np.int32),) * 3]
     for start in range(0, len(order), FORMS_AT_A_TIME):
         chosen = order[start : start + FORMS_AT_A_TIME]
         own = slice(offsets[start], offsets[start + len(chosen)])
         part = readings.take(chosen)
         said = part.words(texts.strings(chosen))
-        columns["item_words"][own] = [number_of.setdefault(word, len(number_of)) for word in said]
-        concepts = part.concepts
-        is_identifier = concepts <= IDENTIFIER_CONCEPT
-        columns["item_kinds"][own] = np.select(
-            [concepts >= 0, is_identifier], [ATTRIBUTE, IDENTIFIER], WORD
-        )
-        columns["item_concepts"][own] = np.maximum(concepts, NO_CONCEPT)
-        columns["item_identifiers"][own] = np.where(
-            is_identifier, IDENTIFIER_CONCEPT - concepts, -1
-        )
-        own_standing = standing[take_ragged(readings.item_offsets, chosen)[1]]
-        columns["item_attributes"][own], found = _distinct_attributes(
-            owners(part.item_offsets), own_standing, len(chosen)
-        )
+        item_words[own] = [number_of.setdefault(word, len(number_of)) for word in said]
+        text, concepts = owners(part.item_offsets), part.concepts
+        is_mention, is_identifier = concepts >= 0, concepts <= IDENTIFIER_CONCEPT
+        item_kinds[own] = np.select([is_mention, is_identifier], [ATTRIBUTE, IDENTIFIER], WORD)
+        item_concepts[own] = np.maximum(concepts, NO_CONCEPT)
+        item_identifiers[own] = np.where(is_identifier, IDENTIFIER_CONCEPT - concepts, -1)
+        text, concepts = text[is_mention], concepts[is_mention]
+        ranks, found = _distinct_attributes(text, represent(concepts, text), len(chosen))
+        item_attributes[own] = -1
+        item_attributes[own][is_mention] = ranks
         attributes.append(found)
     words = np.array(sorted(number_of), dtype=object)
     rank_of = np.empty(len(words), dtype=np.int32)
     rank_of[[number_of[word] for word in words.tolist()]] = np.arange(len(words), dtype=np.int32)
-    columns["item_words"] = rank_of[columns["item_words"]]
+    del number_of
+    for start in range(0, len(item_words), FORMS_AT_A_TIME):
+        own = slice(start, start + FORMS_AT_A_TIME)
+        item_words[own] = rank_of[item_words[own]]
     sizes, concepts, weights = map(np.concatenate, zip(*attributes, strict=True))
     forms = QueryForms(
         item_offsets=offsets,
-        **columns,
+        item_words=item_words,
+        item_kinds=item_kinds,
+        item_concepts=item_concepts,
+        item_identifiers=item_identifiers,
+        item_attributes=item_attributes,
         attribute_offsets=np.concatenate(([0], np.cumsum(sizes))),
         attributes=concepts,
         weights=weights,
@@ -235,18 +258,16 @@ def _forms(
 
 def _distinct_attributes(
     text: Longs, standing: Ints, count: int
-) -> tuple[Longs, tuple[Longs, Ints, Ints]]:
-    """Which attribute of its form stands for each item; how many each form has, these, and their
+) -> tuple[Longs, tuple[Ints, Ints, Ints]]:
+    """Which attribute of its form stands for each mention; how many each form has, these, and their
     weights."""
-    mentions = np.flatnonzero(standing >= 0)
-    keys = text[mentions] * (int(standing.max(initial=0)) + 1) + standing[mentions]
+    keys = text * (int(standing.max(initial=0)) + 1) + standing
     _, first, inverse, weights = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
-    sizes = np.bincount(text[mentions][first], minlength=count).astype(np.int64)
-    ranks = np.full(len(standing), -1, dtype=np.int64)
-    ranks[mentions] = inverse - (np.cumsum(sizes) - sizes)[text[mentions]]
-    return ranks, (sizes, standing[mentions][first], weights.astype(np.int32))
+    sizes = np.bincount(text[first], minlength=count).astype(np.int32)
+    ranks = inverse - (np.cumsum(sizes) - sizes)[text]
+    return ranks, (sizes, standing[first], weights.astype(np.int32))
 
 
 def _distinct_sets(forms: QueryForms) -> tuple[AttributeSets, Ints]:

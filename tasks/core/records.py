@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tasks.core.choices import Time
 from tasks.core.counted import PEOPLE, Counted
-from tasks.core.texts import TextColumn
 from tasks.schema import FileRead
 
 if TYPE_CHECKING:
-    # Languages are judged by arrays of the kinds that are named below.
+    # They are made of arrays of the kinds that are named below.
     from tasks.core.languages import Languages
+    from tasks.core.texts import TextColumn
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -48,7 +48,7 @@ class QueryLog:
     """What `read` found: one entry per accepted row, and the rows that were set aside.
 
     Attributes:
-        texts: query text as read, shape (n,).
+        texts: query text, as read, and from the end of the phase on as `one_spelling` has it.
         users: rank of the row's user id among the sorted distinct ids, shape (n,); the ids
             themselves end here.
         times: seconds since 1970 (UTC) or NO_TIME, shape (n,).
@@ -153,10 +153,10 @@ class QueryForms:
 
     item_offsets: Longs
     item_words: Ints
-    item_kinds: Ints
+    item_kinds: Narrow
     item_concepts: Ints
-    item_identifiers: Ints
-    item_attributes: Ints
+    item_identifiers: Narrow
+    item_attributes: Narrow
     attribute_offsets: Longs
     attributes: Ints
     weights: Ints

@@ -14,7 +14,9 @@ from itertools import islice
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tasks.core.arrays import narrowed
+from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 
 TEXTS_AT_A_TIME: Final = 1 << 16
 WIDTH: Final = 8
@@ -32,8 +34,11 @@ class Texts:
         offsets: text t is content[offsets[t] : offsets[t + 1]].
     """
 
-    content: NDArray[np.uint8] = field(repr=False)
-    offsets: NDArray[np.int64] = field(repr=False)
+    content: bytes = field(repr=False)
+    offsets: Narrow = field(repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
@@ -50,27 +55,32 @@ class Texts:
         for start in range(0, len(self), TEXTS_AT_A_TIME):
             yield from self.strings(np.arange(start, min(start + TEXTS_AT_A_TIME, len(self))))
 
-    def strings(self, places: NDArray[np.integer]) -> list[str]:
+    def strings(self, places: Ints | Longs) -> list[str]:
         """Some of them, as many as one can hold as strings."""
-        return [str(own, "utf-8", "surrogatepass") for own in self._bytes(places)]
+        return [own.decode("utf-8", "surrogatepass") for own in self._bytes(places)]
 
-    def take(self, places: NDArray[np.integer]) -> Texts:
+    def take(self, places: Ints | Longs) -> Texts:
         gathered = _Bytes()
         for start in range(0, len(places), TEXTS_AT_A_TIME):
             gathered.add(self._bytes(places[start : start + TEXTS_AT_A_TIME]))
         return gathered.texts()
 
-    def _bytes(self, places: NDArray[np.integer]) -> list[memoryview]:
-        content = self.content.data
+    def _bytes(self, places: Ints | Longs) -> list[bytes]:
+        content = self.content
         bounds = zip(self.offsets[places].tolist(), self.offsets[1:][places].tolist(), strict=True)
         return [content[start:end] for start, end in bounds]
 
-    def distinct(self) -> tuple[Texts, NDArray[np.int32]]:
+    def distinct(self) -> tuple[Texts, Ints]:
         """The different ones, ascending, and which of them each is."""
+        first, number_of = self.ranks()
+        return self.take(first), number_of
+
+    def ranks(self) -> tuple[Ints, Ints]:
+        """The first place of each different one, ascending, and which of them each is."""
         order, is_new = ascending(self.content, self.offsets)
         number_of = np.empty(len(self), dtype=np.int32)
         number_of[order] = np.cumsum(is_new, dtype=np.int32) - 1
-        return self.take(order[is_new]), number_of
+        return order[is_new], number_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +88,10 @@ class TextColumn:
     """The text of each row: which of the distinct texts it is."""
 
     distinct: Texts
-    of_row: NDArray[np.int32]
+    of_row: Ints
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @staticmethod
     def of(texts: Sequence[str]) -> TextColumn:
@@ -89,7 +102,7 @@ class TextColumn:
     def __len__(self) -> int:
         return len(self.of_row)
 
-    def __getitem__(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> TextColumn:
+    def __getitem__(self, rows: Ints | Longs | Flags | slice) -> TextColumn:
         """Some of the rows, with the texts that these have."""
         own = self.of_row[rows]
         used = np.zeros(len(self.distinct), dtype=np.bool_)
@@ -111,9 +124,8 @@ class TextGatherer:
         self._of_row = array("i")
 
     def add(self, texts: Sequence[str]) -> None:
-        lately, first = self._lately, len(self._bytes.ends) - 1
-        before = len(lately)
-        first -= before
+        lately, before = self._lately, len(self._lately)
+        first = len(self._bytes.ends) - 1 - before
         self._of_row.extend([lately.setdefault(text, first + len(lately)) for text in texts])
         self._bytes.add([_encoded(text) for text in islice(lately, before, None)])
         if len(lately) >= TEXTS_AT_A_TIME:
@@ -130,48 +142,50 @@ class _Bytes:
     """The bytes of texts, one after the other."""
 
     def __init__(self) -> None:
-        self.content, self.ends = bytearray(), array("q", [0])
+        self.content: list[bytes] = []
+        self.ends = array("q", [0])
 
-    def add(self, texts: Sequence[bytes | memoryview]) -> None:
-        self.content += b"".join(texts)
+    def add(self, texts: Sequence[bytes]) -> None:
+        self.content.append(b"".join(texts))
         ends = np.cumsum([self.ends[-1], *map(len, texts)], dtype=np.int64)
         self.ends.frombytes(ends[1:].tobytes())
 
     def texts(self) -> Texts:
-        self.content += bytes(WIDTH)
-        return Texts(np.frombuffer(self.content, dtype=np.uint8), np.asarray(self.ends))
+        content, self.content = self.content, []
+        return Texts(b"".join([*content, bytes(WIDTH)]), narrowed(np.asarray(self.ends), np.int32))
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def ascending(
-    content: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The order of rows of bytes, in which there is no zero, and whether each is a new one in it.
+def ascending(content: bytes, offsets: Narrow) -> tuple[Ints, Flags]:
+    """The order of rows of bytes, and whether each is a new one in it; equal ones stay as they are.
 
     Eight bytes are compared at a time, and of those rows alone that are equal so far.
 
     Args:
-        content, offsets: as in `Texts`.
+        content, offsets: as in `Texts`; no row is another one and zeros.
     """
     windows = np.ndarray(len(content) - WIDTH + 1, dtype=">u8", buffer=content, strides=(1,))
     order = np.arange(len(offsets) - 1, dtype=np.int32)
-    is_new = np.arange(len(order)) == 0
+    is_new = order == 0
     tied, depth = order.copy(), 0
     while len(tied):
         rows = order[tied]
-        left = (offsets[1:][rows] - offsets[rows] - depth).astype(np.int32)
-        at = np.minimum(offsets[rows] + depth, len(windows) - 1)
-        keys = windows[at] & _FIRST_BYTES[np.clip(left, 0, WIDTH)]
+        keys, left = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.int32)
+        for start in range(0, len(rows), TEXTS_AT_A_TIME):
+            own = slice(start, start + TEXTS_AT_A_TIME)
+            at = offsets[rows[own]].astype(np.int64) + depth
+            left[own] = offsets[1:][rows[own]] - at
+            known = _FIRST_BYTES[np.clip(left[own], 0, WIDTH)]
+            keys[own] = windows[np.minimum(at, len(windows) - 1)] & known
         sorting = np.lexsort((keys, np.cumsum(is_new[tied], dtype=np.int32)))
-        keys = keys[sorting]
         order[tied] = rows[sorting]
+        keys, left = keys[sorting], left[sorting]
         is_new[tied[1:]] |= keys[1:] != keys[:-1]
         fresh = is_new[tied]
         # A row that ends within its eight bytes is equal to those it is tied with.
-        goes_on = left[sorting] >= WIDTH
-        tied = tied[goes_on & ~(fresh & np.append(fresh[1:], True))]
+        tied = tied[(left >= WIDTH) & ~(fresh & np.append(fresh[1:], True))]
         depth += WIDTH
     return order, is_new

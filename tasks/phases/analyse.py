@@ -10,7 +10,7 @@ new texts only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,15 +28,9 @@ from tasks.adapters.detection.text_reader import (
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.word_frequencies import word_information
-from tasks.core.detection.readings import (
-    PlacedReadings,
-    Readings,
-    distinct_texts,
-    merge_spellings,
-)
-from tasks.core.record_table import build_record_table
+from tasks.core.detection.readings import PlacedReadings, merge_spellings
+from tasks.core.record_table import FoundForms, build_record_table, find_forms
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
-from tasks.core.texts import Texts
 from tasks.errors import StillChanging
 from tasks.phases.job import Job
 from tasks.phases.read import content_fingerprint
@@ -75,39 +69,38 @@ def curve_key(job: Job) -> str:
 def analyse_log(job: Job, log: QueryLog) -> RecordTable:
     """Find attributes and identifiers in each distinct text; then the records, by Algorithm 1."""
     return build_record_table(
-        *_read_texts(job, log),
+        *_find_forms(job, log),
         log.users,
         log.times,
-        wordnet(job.settings.store).taxonomy,
         stop_words=stop_words(),
         bits_of=word_information(Path(job.settings.store)),
-        threshold=job.settings.threshold,
-        inclusive=job.settings.inclusive,
     )
 
 
-def _read_texts(job: Job, log: QueryLog) -> tuple[Texts, Readings, Ints]:
-    """The distinct texts, what each says, and the one that stands for each record's."""
-    texts, text_of = distinct_texts(log.texts)
-    reader = TextReader.of(job.settings)
-    new_texts = _NewTexts(job, reader, log, texts, text_of)
-    readings = ReadingCache(job.store, reading_fingerprint(reader)).read(texts, new_texts.read)
-    return texts, readings, merge_spellings(texts, readings)[text_of]
+def _find_forms(job: Job, log: QueryLog) -> tuple[FoundForms, Ints]:
+    """The distinct queries, and which of the log's texts stands for that of each record."""
+    texts, reader = log.texts.distinct, TextReader.of(job.settings)
+    cache = ReadingCache(job.store, reading_fingerprint(reader))
+    readings = cache.read(texts, _NewTexts(job, reader, log).read)
+    text_of = merge_spellings(texts, readings)[log.texts.of_row]
+    found = find_forms(
+        texts,
+        readings,
+        text_of,
+        wordnet(job.settings.store).taxonomy,
+        threshold=job.settings.threshold,
+        inclusive=job.settings.inclusive,
+    )
+    return found, text_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _NewTexts:
-    """The distinct texts of a log, of which those are read that no earlier run has read.
-
-    Attributes:
-        texts, text_of: the distinct texts, and which of them each record is.
-    """
+    """The distinct texts of a log, of which those are read that no earlier run has read."""
 
     job: Job
     reader: TextReader
     log: QueryLog
-    texts: Texts = field(repr=False)
-    text_of: Ints
 
     def read(self, new: Longs) -> Iterator[PlacedReadings]:
         """What some of the texts say, given by their places."""
@@ -117,14 +110,15 @@ class _NewTexts:
             return
         seconds = LOADING_SECONDS + len(new) / TEXTS_PER_SECOND
         with executor.running(seconds) as starmap:
-            yield from read_in_parts(self.reader, self.texts, new, starmap, self.job.progress)
+            texts = self.log.texts.distinct
+            yield from read_in_parts(self.reader, texts, new, starmap, self.job.progress)
 
     def _read_elsewhere(self, new: Longs) -> Iterator[PlacedReadings]:
         """Each text is read where it first stands in the log."""
         settings, log, workers = self.job.settings, self.log, self.job.executor.workers
         compile_lists(self.reader)
-        first = np.empty(len(self.texts), dtype=np.int32)
-        first[self.text_of[::-1]] = np.arange(len(self.text_of), dtype=np.int32)[::-1]
+        first = np.empty(len(log.texts.distinct), dtype=np.int32)
+        first[log.texts.of_row[::-1]] = np.arange(len(log.texts), dtype=np.int32)[::-1]
         records = first[new]
         new = new[np.lexsort((log.rows[records], log.origins[records]))]
         most = texts_per_part(settings.worker_memory, len(new), workers)

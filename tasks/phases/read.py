@@ -1,7 +1,7 @@
 """Phase 1, read: log files to rows (who, what, when); what cannot be used is set aside.
 
-In: the files of a job. Out: a `QueryLog`, the only value that holds text as it was typed; it dies
-at *analyse*, and nothing of it is kept but counts.
+In: the files of a job. Out: a `QueryLog`, the only value that holds queries as text, in one
+spelling for each; nothing of it is kept but counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from tasks.adapters.languages import measure_languages
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.rejects import rejects_without_release, write_rejects
+from tasks.core.detection.readings import one_spelling
 from tasks.core.events import KNOWN, event_keys, known_rows
 from tasks.core.records import Flags, Longs, QueryLog
 from tasks.errors import BadLog, InputError, NothingToRelease, UsageError
@@ -155,7 +156,7 @@ def read_files(job: Job, progress: Progress) -> QueryLog:
     )
     log = replace(log, languages=measure_languages(log.texts))
     _refuse_other_languages(job.settings, log)
-    return log
+    return replace(log, texts=one_spelling(log.texts))
 
 
 def _refuse_other_languages(settings: Settings, log: QueryLog) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tasks.core.detection.readings import Item, pack_readings
-from tasks.core.record_table import build_record_table
+from tasks.core.record_table import build_record_table, find_forms
 from tasks.core.records import Floats, RecordTable, Strings
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.texts import Texts
@@ -53,17 +53,18 @@ def table_of(
     texts = [" ".join(item.words for item in row) for row in items]
     distinct = sorted(set(texts))
     readings = pack_readings((spans(text), items[texts.index(text)]) for text in distinct)
+    text_of = np.array([distinct.index(text) for text in texts], dtype=np.int32)
     return build_record_table(
-        Texts.of(distinct),
-        readings,
-        np.array([distinct.index(text) for text in texts], dtype=np.int32),
+        find_forms(
+            *(Texts.of(distinct), readings, text_of, taxonomy),
+            threshold=threshold,
+            inclusive=inclusive,
+        ),
+        text_of,
         np.array([user for user, _, _, _ in rows], dtype=np.int32),
         np.array([time for _, _, _, time in rows], dtype=np.int64),
-        taxonomy,
         stop_words=frozenset({"the"}),
         bits_of=equal_bits,
-        threshold=threshold,
-        inclusive=inclusive,
     )
 
 

@@ -326,4 +326,4 @@ class _LogBuilder:
         else:
             names = sorted(self.known.ids)
         keys = byte_keys((name.encode("utf-8", "surrogatepass") for name in names), self.secret)
-        return np.frombuffer(keys.tobytes(), dtype=np.int64)[::2]
+        return keys.view(np.int64)[::2].copy()

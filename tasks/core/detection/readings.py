@@ -42,10 +42,10 @@ def normalise(text: str) -> str:
     return " ".join(folded.split())
 
 
-def distinct_texts(texts: TextColumn) -> tuple[Texts, Ints]:
-    """The distinct normalised texts, ascending, and which of them each text is."""
-    normalised, number_of = Texts.of(map(normalise, texts.distinct)).distinct()
-    return normalised, number_of[texts.of_row]
+def one_spelling(texts: TextColumn) -> TextColumn:
+    """The same rows with normalised texts."""
+    distinct, number_of = Texts.of(map(normalise, texts.distinct)).distinct()
+    return TextColumn(distinct, number_of[texts.of_row])
 
 
 def said(text: str) -> str:
@@ -78,10 +78,10 @@ class Readings:
         in_doubt: of each item, see `Item`.
     """
 
-    token_offsets: Longs
+    token_offsets: Narrow
     starts: Narrow
     ends: Narrow
-    item_offsets: Longs
+    item_offsets: Narrow
     lengths: Narrow
     concepts: Ints
     in_doubt: Flags
@@ -97,10 +97,10 @@ class Readings:
         token_offsets, tokens = take_ragged(self.token_offsets, chosen)
         item_offsets, items = take_ragged(self.item_offsets, chosen)
         return Readings(
-            token_offsets,
+            narrowed(token_offsets, np.int32),
             self.starts[tokens],
             self.ends[tokens],
-            item_offsets,
+            narrowed(item_offsets, np.int32),
             self.lengths[items],
             self.concepts[items],
             self.in_doubt[items],
@@ -144,10 +144,10 @@ def pack_readings(found: Iterable[tuple[Sequence[Offsets], Sequence[Item]]]) -> 
     bounds = np.array(tokens, dtype=np.int32).reshape(-1, 2)
     numbers = np.array(items, dtype=np.int32).reshape(-1, 3)
     return Readings(
-        token_offsets=np.cumsum(token_counts, dtype=np.int64),
+        token_offsets=narrowed(np.cumsum(token_counts, dtype=np.int64), np.int32),
         starts=narrowed(bounds[:, 0]),
         ends=narrowed(bounds[:, 1]),
-        item_offsets=np.cumsum(item_counts, dtype=np.int64),
+        item_offsets=narrowed(np.cumsum(item_counts, dtype=np.int64), np.int32),
         lengths=narrowed(numbers[:, 0]),
         concepts=numbers[:, 1].copy(),
         in_doubt=numbers[:, 2].astype(np.bool_),
@@ -170,10 +170,10 @@ def join_readings(parts: list[PlacedReadings], count: int) -> Readings:
     """
     columns: dict[str, Any] = {}
     for name, values in _RAGGED.items():
-        offsets = columns[name] = np.zeros(count + 1, dtype=np.int64)
+        offsets = np.zeros(count + 1, dtype=np.int64)
         for places, own in parts:
             offsets[1:][places] = np.diff(getattr(own, name))
-        np.cumsum(offsets, out=offsets)
+        offsets = columns[name] = narrowed(np.cumsum(offsets, out=offsets), np.int32)
         for value in values:
             kind = np.result_type(np.bool_, *{getattr(own, value).dtype for _, own in parts})
             columns[value] = np.empty(offsets[-1], dtype=kind)
@@ -193,13 +193,18 @@ def merge_spellings(texts: Texts, readings: Readings) -> Ints:
     So *lung-cancer?* is published as *lung cancer* is. It is the one of which most is an
     identifier: a sign may be what tells it, as in an e-mail address.
     """
-    identified = np.zeros(len(readings.lengths) + 1, dtype=np.int32)
-    named = np.where(readings.concepts <= IDENTIFIER_CONCEPT, readings.lengths, 0)
-    np.cumsum(named, out=identified[1:])
-    words = identified[readings.item_offsets[1:]] - identified[readings.item_offsets[:-1]]
-    _, group_of = Texts.of(map(said, texts)).distinct()
+    words = _identified(readings)
+    _, group_of = Texts.of(map(said, texts)).ranks()
     most_first = np.lexsort((-words, group_of))
     standing = np.empty(len(texts), dtype=np.int32)
     # Backwards: the first of a group is written last.
     standing[group_of[most_first[::-1]]] = most_first[::-1]
     return standing[group_of]
+
+
+def _identified(readings: Readings) -> Ints:
+    """How many words of each text are identifiers."""
+    sums = np.zeros(len(readings.lengths) + 1, dtype=np.int32)
+    is_identifier = readings.concepts <= IDENTIFIER_CONCEPT
+    np.cumsum(np.where(is_identifier, readings.lengths, 0), out=sums[1:])
+    return sums[readings.item_offsets[1:]] - sums[readings.item_offsets[:-1]]
