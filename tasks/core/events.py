@@ -10,10 +10,12 @@ are: then too few may count, never too many.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from tasks.core.arrays import group_by
-from tasks.core.detection.readings import distinct_texts, said
+from tasks.core.arrays import group_by, parts_of
+from tasks.core.detection.readings import normalise, said
 from tasks.core.digests import byte_keys
 from tasks.core.records import Flags, Ints, Longs, QueryLog
 
@@ -23,15 +25,23 @@ KNOWN = "known: the same person, time and query came in an earlier file"
 
 def event_keys(log: QueryLog, secret: bytes) -> Longs:
     """A number for each row: equal for the same person, time and text, whatever file it is in."""
-    people = log.people[log.users]
+    people = log.people
     if log.counted.unit == "rows":
         people = np.zeros_like(people)
-    return _keys([people, log.times, *_text_keys(log, secret)], secret)
+    text_keys, text_of = _text_keys(log, secret), log.texts.of_row
+    parts = (
+        (people[log.users[part]], log.times[part], *text_keys[:, text_of[part]])
+        for part in parts_of(len(log.users))
+    )
+    return _keys(parts, len(log.users), secret)
 
 
-def unit_keys(log: QueryLog, secret: bytes) -> Longs:
-    """A number for each row: equal for the same person and text, at whatever time."""
-    return _keys([log.people[log.users], *_text_keys(log, secret)], secret)
+def unit_keys(log: QueryLog, secret: bytes, rows: Ints) -> Longs:
+    """A number for each of some rows: equal for the same person and text, at whatever time."""
+    text_keys, text_of = _text_keys(log, secret), log.texts.of_row
+    chosen = (rows[part] for part in parts_of(len(rows)))
+    parts = ((log.people[log.users[own]], *text_keys[:, text_of[own]]) for own in chosen)
+    return _keys(parts, len(rows), secret)
 
 
 def known_rows(events: Longs, files: Ints, known: Longs) -> Flags:
@@ -67,17 +77,21 @@ def _places(group_of: Longs, counts: Longs) -> Longs:
     return places
 
 
-def _text_keys(log: QueryLog, secret: bytes) -> tuple[Longs, Longs]:
-    """Two numbers that stand for each row's text."""
-    texts, text_of = distinct_texts(log.texts)
-    keys = byte_keys((said(text).encode("utf-8", "surrogatepass") for text in texts), secret)
-    numbers = np.frombuffer(keys.tobytes(), dtype=np.int64).reshape(-1, 2)
-    return numbers[text_of, 0], numbers[text_of, 1]
+def _text_keys(log: QueryLog, secret: bytes) -> Longs:
+    """Two numbers that stand for each distinct text, shape (2, texts)."""
+    told = (said(normalise(text)) for text in log.texts.distinct)
+    keys = byte_keys((text.encode("utf-8", "surrogatepass") for text in told), secret)
+    return keys.view(np.int64).reshape(-1, 2).T
 
 
-def _keys(columns: list[Longs], secret: bytes) -> Longs:
-    """A number for each row of some columns; one of 64 bits: two of ten million are equal by
-    chance once in 400,000 logs."""
-    content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
-    rows = (content[start : start + width] for start in range(0, len(content), width))
-    return np.frombuffer(byte_keys(rows, secret).tobytes(), dtype=np.int64)[::2]
+def _keys(parts: Iterable[tuple[Longs, ...]], count: int, secret: bytes) -> Longs:
+    """A number for each row of some columns, given part by part; one of 64 bits: two of ten
+    million are equal by chance once in 400,000 logs."""
+    keys, done = np.empty(count, dtype=np.int64), 0
+    for columns in parts:
+        content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
+        rows = (content[start : start + width] for start in range(0, len(content), width))
+        own = byte_keys(rows, secret).view(np.int64)[::2]
+        keys[done : done + len(own)] = own
+        done += len(own)
+    return keys
