@@ -61,8 +61,9 @@ def narrowed(values: Ints | Longs) -> Narrow:
 
 def joined_ragged(parts: Sequence[Ragged]) -> Ragged:
     """Several lists of rows as one list."""
-    offsets, values = zip(*parts, strict=True)
-    return joined_offsets(offsets), np.concatenate(values)
+    lengths = [np.diff(offsets) for offsets, _ in parts]
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+    return offsets, np.concatenate([values for _, values in parts])
 
 
 def owners(offsets: Longs) -> Longs:

@@ -88,8 +88,8 @@ def release_of(
     terms, concepts = [_NOTHING_TOLD], [_NOTHING_TOLD]
     for own in part_slices(np.diff(bounds), RECORDS_AT_A_TIME):
         records = order[bounds[own.start] : bounds[own.stop]]
-        labels = class_of[records] - own.start
-        said, meant = _told_by_records(table, records, labels, levels, k=k, senses=senses)
+        labels, count = class_of[records] - own.start, own.stop - own.start
+        said, meant = _told_by_records(table, records, labels, count, levels, k=k, senses=senses)
         terms.append(said)
         concepts.append(meant)
     del order
@@ -110,10 +110,16 @@ def release_of(
 
 
 def _told_by_records(
-    table: RecordTable, records: Longs, labels: Longs, levels: LevelsOf, *, k: int, senses: bool
+    table: RecordTable,
+    records: Longs,
+    labels: Longs,
+    count: int,
+    levels: LevelsOf,
+    *,
+    k: int,
+    senses: bool,
 ) -> tuple[Ragged, Ragged]:
-    """Terms and concepts of the classes 0, 1, … of some records."""
-    count = int(labels.max(initial=-1)) + 1
+    """Terms and concepts of so many classes, given the class of some records."""
     known, form_of = np.unique(table.form_of[records], return_inverse=True)
     own = levels.of(known.astype(np.int64))
     first, query_of = group_by(labels, form_of)
