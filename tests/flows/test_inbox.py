@@ -20,6 +20,7 @@ from tasks.adapters.private_folders import private_folder_of
 from tasks.adapters.published import provenance_of
 from tasks.adapters.release_files import OTHER_FILES
 from tasks.editions.ledger import open_ledger
+from tasks.editions.releases import records_behind
 from tasks.editions.state import current_state
 from tests.helpers.figures import internal_measures
 from tests.helpers.generated import generated_lines, write_parts
