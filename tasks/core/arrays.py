@@ -16,7 +16,7 @@ Ragged = tuple[Longs, Ints]
 """Rows of different lengths: row i is values[offsets[i] : offsets[i + 1]]."""
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
-PART = 1 << 17
+PART = 1 << 16
 
 
 def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> Ragged:
