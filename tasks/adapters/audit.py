@@ -53,12 +53,12 @@ def _lines(table: Provenance, name_of: dict[str, str] | None = None) -> pa.Table
     read, published, number = table.read, len(table.sets), np.arange(len(table.read.rows))
     names = [name_of[digest] for digest in read.digests] if name_of else read.files
     people = np.zeros(len(number), dtype=np.int64)
-    people[: len(read.people)] = read.people
+    people[: len(read.users)] = read.people[read.users]
     return pa.table(
         {
             "file": pa.array(map(printable, names), pa.string()).take(read.origins),
-            "row": pa.array(read.rows),
-            "person": pa.array(people, mask=number >= len(read.people)),
+            "row": pa.array(read.rows, pa.int64()),
+            "person": pa.array(people, mask=number >= len(read.users)),
             "release_row": pa.array(number + 1, mask=number >= published),
             "reason": pa.array([word or None for word in read.reasons]).take(read.reason_of),
         }

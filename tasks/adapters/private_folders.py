@@ -21,9 +21,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from tasks.errors import InputError
 from tasks.runtime.codec import MAC_BYTES, mac, signed, unsigned
@@ -114,7 +115,7 @@ def settle(
 
     If it knows the very same release already, that one stays.
     """
-    table = read_private(private / TABLE)[:MAC_BYTES].hex()
+    table = table_mac(private)
     told = {
         "home": _path_text(home),
         "manifest": manifest.decode(),
@@ -199,9 +200,22 @@ def forget(store: Path, folder: Path) -> None:
         shutil.rmtree(kept.private, ignore_errors=True)
 
 
+def table_mac(private: Path) -> str:
+    """The MAC that the provenance in a private folder begins with."""
+    with open_private_file(private / TABLE) as stream:
+        return stream.read(MAC_BYTES).hex()
+
+
 def read_private(path: Path) -> bytes:
+    with open_private_file(path) as stream:
+        return stream.read()
+
+
+@contextmanager
+def open_private_file(path: Path) -> Iterator[BinaryIO]:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            yield stream
     except FileNotFoundError:
         raise damaged(path) from None
     except OSError as fault:
@@ -210,6 +224,11 @@ def read_private(path: Path) -> bytes:
 
 def damaged(path: Path) -> InputError:
     return InputError(f"{path} is missing, damaged, or not of this store: {REMEDY}")
+
+
+def of_another_version(path: Path) -> InputError:
+    """It keeps other things; whoever wrote it had the secret."""
+    return InputError(f"{path} was written by another version of this program: {REMEDY}")
 
 
 def unknown(store: Path) -> InputError:

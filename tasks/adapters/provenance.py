@@ -17,12 +17,14 @@ from tasks.adapters.private_folders import (
     TABLE,
     Kept,
     damaged,
-    read_private,
+    of_another_version,
+    open_private_file,
     secret_of,
+    table_mac,
 )
-from tasks.core.records import AttributeSets, Ints, Longs, freeze
+from tasks.core.records import AttributeSets, Ints, Longs, Narrow, freeze
 from tasks.core.verification.evidence import Behind, Promise
-from tasks.runtime.codec import MAC_BYTES, pack, signed, unpack, unsigned
+from tasks.runtime.codec import is_signed, unpack, write_signed
 from tasks.runtime.files import write_private
 
 
@@ -37,18 +39,20 @@ class RowsRead:
         digests: of their contents.
         origins: file of each row, shape (n,).
         rows: its number there, as in `rejects.tsv`, shape (n,).
-        people: who asked, numbered alike in all releases of a store; of a reject nobody knows.
+        users: who asked, an index into `people`; of a reject nobody knows.
+        people: a number for each person, alike in all releases of a store.
         reasons: why rows are not published, in words; the first is that of published ones.
         reason_of: the reason of each row, shape (n,).
     """
 
     files: tuple[str, ...]
     digests: tuple[str, ...]
-    origins: Ints
-    rows: Longs
+    origins: Narrow
+    rows: Ints | Longs
+    users: Ints
     people: Longs
     reasons: tuple[str, ...]
-    reason_of: Ints
+    reason_of: Narrow
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -61,7 +65,6 @@ class Provenance:
     Attributes:
         read: all rows read; the first of them are those of the release.
         sets: an opaque number of the original sensitive set behind each row, or -1.
-        records: the record behind each row, numbered alike in all releases of the same files.
         units: who asked what behind each row: a keyed hash of person and text.
         mentions: which of the sets below each row's record mentions.
         mentioned: sets of concepts: all that a query mentions, not only what stands for others.
@@ -71,7 +74,6 @@ class Provenance:
 
     read: RowsRead
     sets: Ints
-    records: Longs
     units: Longs
     mentions: Ints
     mentioned: AttributeSets
@@ -82,14 +84,20 @@ class Provenance:
         freeze(self)
 
     @property
-    def users(self) -> Longs:
-        """The person behind each row."""
-        return self.read.people[: len(self.sets)]
+    def users(self) -> Ints:
+        """The person behind each row, as an index into `read.people`."""
+        return self.read.users[: len(self.sets)]
+
+    @property
+    def people(self) -> Longs:
+        """The person behind each row, numbered alike in all releases of a store."""
+        return self.read.people[self.users]
 
 
 def save(store: Path, private: Path, provenance: Provenance) -> None:
     """Keep the provenance of a release in its private folder."""
-    write_private(private / TABLE, signed(secret_of(store), TABLE, pack(provenance)))
+    secret = secret_of(store)
+    write_private(private / TABLE, lambda stream: write_signed(stream, secret, TABLE, provenance))
 
 
 def load(store: Path, private: Path) -> Provenance:
@@ -98,15 +106,14 @@ def load(store: Path, private: Path) -> Provenance:
     Raises:
         InputError: there is none, or a damaged one, or one that this store has not signed.
     """
-    path = private / TABLE
-    content = unsigned(secret_of(store), TABLE, read_private(path))
-    if content is None:
-        raise damaged(path)
-    try:
-        found = unpack(content)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        # Written by another version of this program, which keeps other things.
-        raise damaged(path) from None
+    path, secret = private / TABLE, secret_of(store)
+    with open_private_file(path) as stream:
+        if not is_signed(stream, secret, TABLE):
+            raise damaged(path)
+        try:
+            found = unpack(stream)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise of_another_version(path) from None
     if not isinstance(found, Provenance):
         raise damaged(path)
     return found
@@ -118,21 +125,17 @@ def load_kept(store: Path, kept: Kept) -> Provenance:
     Raises:
         InputError: as `load`, or the table is another release's.
     """
-    if read_private(kept.private / TABLE)[:MAC_BYTES].hex() != kept.table:
+    if table_mac(kept.private) != kept.table:
         raise damaged(kept.private / TABLE)
     return load(store, kept.private)
 
 
 def numbered_people(tables: Sequence[Provenance]) -> list[Behind]:
     """Who stands behind the rows of several releases, people numbered 0, 1, … alike in all."""
-    users = _numbered([table.users for table in tables])
+    people = [table.read.people for table in tables]
+    _, numbers = np.unique(np.concatenate(people), return_inverse=True)
+    parts = np.split(numbers.astype(np.int32), np.cumsum([*map(len, people)])[:-1])
     return [
-        Behind(own, table.units, table.sets, table.mentions, table.mentioned)
-        for own, table in zip(users, tables, strict=True)
+        Behind(own[table.users], table.units, table.sets, table.mentions, table.mentioned)
+        for own, table in zip(parts, tables, strict=True)
     ]
-
-
-def _numbered(parts: Sequence[Longs]) -> list[Ints]:
-    """Equal values of all parts get equal numbers from 0 on."""
-    _, numbers = np.unique(np.concatenate(parts), return_inverse=True)
-    return np.split(numbers.astype(np.int32), np.cumsum([*map(len, parts)])[:-1])

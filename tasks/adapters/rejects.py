@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,10 @@ def write_rejects(path: Path, log: QueryLog) -> None:
     """File, row number and reason of every row set aside, never its text; for the owner alone."""
     files = [printable(name) for name in log.sources]
     rows = zip(
-        (files[index] for index in log.reject_sources.tolist()),
-        map(str, log.reject_rows.tolist()),
-        map(printable, log.reject_reasons.tolist()),
+        map(files.__getitem__, log.reject_sources),
+        map(str, log.reject_rows),
+        map(printable, log.reject_reasons),
         strict=True,
     )
-    lines = ["\t".join(row) + "\n" for row in (("file", "row", "reason"), *rows)]
-    write_private(path, "".join(lines).encode())
+    lines = ("\t".join(row) + "\n" for row in chain([("file", "row", "reason")], rows))
+    write_private(path, lambda stream: stream.writelines(line.encode() for line in lines))

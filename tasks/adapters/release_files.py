@@ -12,9 +12,10 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,8 @@ from tasks.schema import COLUMNS, FinalMeasures
 
 ASIDE = ".logveil-"
 TIME_FORMATS = {TIME_HOUR: "h", TIME_DAY: "D", TIME_MONTH: "M"}
+ROWS_PER_GROUP = 1 << 20
+"""Of a Parquet file; it is written group by group."""
 MEASURES, REPORT, CARD, COUNTS = "measures.json", "report.html", "README.md", "counts.tsv"
 COUNT_COLUMNS = ("kind", "term", "people")
 OTHER_FILES = (MANIFEST, MEASURES, REPORT, *DESCRIPTORS, CARD)
@@ -79,7 +82,7 @@ class Draft:
 class WrittenRows:
     """Which record each row of the written release stands for, in the order of the file."""
 
-    records: Longs
+    records: Ints
 
 
 def open_draft(out: Path, release_format: str, store: Path) -> Draft:
@@ -134,16 +137,18 @@ def write_rows(
 ) -> WrittenRows:
     """Write the release, ordered by what its rows publish."""
     texts = render_classes(release, table, taxonomy)
-    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    records = np.flatnonzero(release.published)
-    # Rows of one class are alike; within it the canonical order of the records is kept.
-    records = records[np.argsort(rank[release.class_of[records]], kind="stable")]
-    rows = [texts[index] for index in release.class_of[records].tolist()]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    records = np.flatnonzero(release.published).astype(np.int32)
+    sizes = np.bincount(release.class_of[records], minlength=len(order))[order].tolist()
+    # Rows of one class are alike.
+    rows = zip((texts[index] for index in order), sizes, strict=True)
     writers = {".parquet": _write_parquet, ".csv": _write_csv, ".tsv": _write_tsv}
     writers[draft.release_path.suffix](draft.release_path, rows)
-    return WrittenRows(records)
+    del texts
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    # Within a class the canonical order of the records is kept.
+    return WrittenRows(records[np.argsort(rank[release.class_of[records]], kind="stable")])
 
 
 def render_classes(
@@ -152,6 +157,7 @@ def render_classes(
     """The four columns of each class."""
     words, plain, names = table.words.tolist(), taxonomy.words, taxonomy.names
     times = _render_times(release.times, release.precisions)
+    known: dict[str, str] = {}
     rows = []
     for index in range(release.class_count):
         terms = release.terms[release.term_offsets[index] : release.term_offsets[index + 1]]
@@ -160,14 +166,11 @@ def render_classes(
         ]
         query = " ".join(words[t] if t >= 0 else str(plain[-1 - t]) for t in terms.tolist())
         cluster = int(release.clusters[index])
-        rows.append(
-            (
-                query,
-                ";".join(sorted(str(name) for name in names[concepts])),
-                times[index],
-                str(cluster + 1) if cluster >= 0 else "",
-            )
-        )
+        told = ";".join(sorted(str(name) for name in names[concepts]))
+        number = str(cluster + 1) if cluster >= 0 else ""
+        # Many classes have these cells in common.
+        told, time, number = (known.setdefault(cell, cell) for cell in (told, times[index], number))
+        rows.append((query, told, time, number))
     return rows
 
 
@@ -181,27 +184,38 @@ def _render_times(times: Longs, precisions: Ints) -> list[str]:
     return [str(text) for text in rendered]
 
 
-Rows = Sequence[tuple[str, str, str, str]]
+Rows = Iterable[tuple[tuple[str, str, str, str], int]]
+"""Different rows, and how often each stands there."""
 
 
 def _write_tsv(path: Path, rows: Rows) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines("\t".join(row) + "\n" for row in (COLUMNS, *rows))
+        stream.write("\t".join(COLUMNS) + "\n")
+        for row, count in rows:
+            stream.writelines(repeat("\t".join(row) + "\n", count))
 
 
 def _write_csv(path: Path, rows: Rows) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows([tuple(COLUMNS), *rows])
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row, count in rows:
+            writer.writerows(repeat(row, count))
 
 
 def _write_parquet(path: Path, rows: Rows) -> None:
-    columns = zip(*rows, strict=True) if rows else [[] for _ in COLUMNS]
-    arrays = [pa.array(list(column), type=pa.string()) for column in columns]
     fields = [
         pa.field(name, pa.string(), metadata={"description": said})
         for name, said in COLUMNS.items()
     ]
-    pq.write_table(pa.table(arrays, schema=pa.schema(fields)), path)
+    repeated = chain.from_iterable(repeat(row, count) for row, count in rows)
+    groups = iter(lambda: list(islice(repeated, ROWS_PER_GROUP)), [])
+    with pq.ParquetWriter(path, pa.schema(fields)) as writer:
+        # A file without rows has a group, too.
+        for some in chain([next(groups, [])], groups):
+            columns = zip(*some, strict=True) if some else [[] for _ in COLUMNS]
+            arrays = [pa.array(column, type=pa.string()) for column in columns]
+            writer.write_table(pa.table(arrays, schema=writer.schema))
 
 
 def render_counts(counts: Iterable[tuple[str, str, int]]) -> bytes:

@@ -16,6 +16,7 @@ Ragged = tuple[Longs, Ints]
 """Rows of different lengths: row i is values[offsets[i] : offsets[i + 1]]."""
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
+PART = 1 << 16
 
 
 def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> Ragged:
@@ -131,6 +132,11 @@ def numbered_by_first(labels: Ints | Longs) -> Longs:
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
     numbers[order] = np.arange(len(order))
     return numbers[labels]
+
+
+def parts_of(count: int) -> Iterator[slice]:
+    """Some places after the other, all of them: so many that little is in memory at a time."""
+    return (slice(start, start + PART) for start in range(0, count, PART))
 
 
 def part_slices(sizes: Longs, most: int) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.core.arrays import distinct, owners, ragged_from_keys, ragged_keys, split_ragged
+from tasks.core.mentions import concepts_of
 from tasks.core.records import Flags, Ints, RecordTable
 
 NOTHING = -1
@@ -25,17 +25,10 @@ def sensitive_sets(table: RecordTable, sensitive: Flags) -> Ints:
     Args:
         sensitive: concepts on the branch of a topic, shape (concepts,).
     """
-    numbers = {b"": NOTHING}
-    found = [np.zeros(0, dtype=np.int32)]
-    for _, part in table.parts():
-        forms = part.forms
-        said = np.flatnonzero(forms.item_concepts >= 0)
-        said = said[sensitive[forms.item_concepts[said]]]
-        keys = distinct(ragged_keys(owners(forms.item_offsets)[said], forms.item_concepts[said]))
-        rows = split_ragged(*ragged_from_keys(keys, len(forms)))
-        own = [numbers.setdefault(row.tobytes(), len(numbers) - 1) for row in rows]
-        found.append(np.array(own, dtype=np.int32))
-    return np.concatenate(found)
+    forms = np.arange(len(table.forms), dtype=np.int32)
+    sets, numbers = concepts_of(table, forms, sensitive), {b"": NOTHING}
+    found = (numbers.setdefault(own, len(numbers) - 1) for own in sets)
+    return np.fromiter(found, dtype=np.int32, count=len(forms))
 
 
 def is_diverse(held: Iterable[tuple[int, int]], least: int) -> bool:

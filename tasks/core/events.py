@@ -10,30 +10,38 @@ are: then too few may count, never too many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable
 
 import numpy as np
 
-from tasks.core.arrays import group_by
+from tasks.core.arrays import group_by, parts_of
 from tasks.core.detection.readings import said
 from tasks.core.digests import byte_keys
-from tasks.core.records import Flags, Longs, Narrow, QueryLog
+from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
 
-ROWS_AT_A_TIME: Final = 1 << 16
 KNOWN = "known: the same person, time and query came in an earlier file"
 """Why a row is set aside that another file of the edition has told already."""
 
 
 def event_keys(log: QueryLog, secret: bytes) -> Longs:
     """A number for each row: equal for the same person, time and text, whatever file it is in."""
-    people = np.zeros_like(log.people) if log.counted.unit == "rows" else log.people
-    return _keys(log, people, secret, with_times=True)
+    people = log.people
+    if log.counted.unit == "rows":
+        people = np.zeros_like(people)
+    text_keys, text_of = _text_keys(log, secret), log.texts.of_row
+    parts = (
+        (people[log.users[part]], log.times[part], *text_keys[:, text_of[part]])
+        for part in parts_of(len(log.users))
+    )
+    return _keys(parts, len(log.users), secret)
 
 
-def unit_keys(log: QueryLog, secret: bytes) -> Longs:
-    """A number for each row: equal for the same person and text, at whatever time."""
-    return _keys(log, log.people, secret, with_times=False)
+def unit_keys(log: QueryLog, secret: bytes, rows: Ints) -> Longs:
+    """A number for each of some rows: equal for the same person and text, at whatever time."""
+    text_keys, text_of = _text_keys(log, secret), log.texts.of_row
+    chosen = (rows[part] for part in parts_of(len(rows)))
+    parts = ((log.people[log.users[own]], *text_keys[:, text_of[own]]) for own in chosen)
+    return _keys(parts, len(rows), secret)
 
 
 def known_rows(events: Longs, files: Narrow, known: Longs) -> Flags:
@@ -69,20 +77,21 @@ def _places(group_of: Longs, counts: Longs) -> Longs:
     return places
 
 
-def _keys(log: QueryLog, people: Longs, secret: bytes, *, with_times: bool) -> Longs:
-    """A number for each row; one of 64 bits: two of ten million are equal by chance once in 400,000
-    logs."""
-    encoded = (said(text).encode("utf-8", "surrogatepass") for text in log.texts.distinct)
-    texts = byte_keys(encoded, secret).view(np.int64).reshape(-1, 2)
+def _text_keys(log: QueryLog, secret: bytes) -> Longs:
+    """Two numbers that stand for each distinct text, shape (2, texts)."""
+    told = (said(text) for text in log.texts.distinct)
+    keys = byte_keys((text.encode("utf-8", "surrogatepass") for text in told), secret)
+    return keys.view(np.int64).reshape(-1, 2).T
 
-    def rows() -> Iterator[bytes]:
-        for start in range(0, len(log.texts), ROWS_AT_A_TIME):
-            own = slice(start, start + ROWS_AT_A_TIME)
-            times = [log.times[own, np.newaxis]] if with_times else []
-            users = people[log.users[own], np.newaxis]
-            content = np.hstack([users, *times, texts[log.texts.of_row[own]]])
-            width = content.itemsize * content.shape[1]
-            joined = content.tobytes()
-            yield from (joined[at : at + width] for at in range(0, len(joined), width))
 
-    return byte_keys(rows(), secret).view(np.int64)[::2].copy()
+def _keys(parts: Iterable[tuple[Longs, ...]], count: int, secret: bytes) -> Longs:
+    """A number for each row of some columns, given part by part; one of 64 bits: two of ten
+    million are equal by chance once in 400,000 logs."""
+    keys, done = np.empty(count, dtype=np.int64), 0
+    for columns in parts:
+        content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
+        rows = (content[start : start + width] for start in range(0, len(content), width))
+        own = byte_keys(rows, secret).view(np.int64)[::2]
+        keys[done : done + len(own)] = own
+        done += len(own)
+    return keys

@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count, pairwise
+
 import numpy as np
 
-from tasks.core.arrays import owners, ragged_from_keys, ragged_keys, split_ragged, take_ragged
-from tasks.core.records import AttributeSets, Ints, Longs, RecordTable
+from tasks.core.arrays import distinct, owners, parts_of, ragged_from_keys, ragged_keys, take_ragged
+from tasks.core.records import AttributeSets, Flags, Ints, Longs, RecordTable
 
 
-def mentions_of(table: RecordTable, records: Longs) -> tuple[Ints, AttributeSets]:
+def mentions_of(table: RecordTable, records: Ints | Longs) -> tuple[Ints, AttributeSets]:
     """The concepts that some records mention, each once, ascending.
 
     Returns:
         For each record which set it mentions, and the distinct sets.
     """
-    forms, form_of = np.unique(table.form_of[records], return_inverse=True)
-    offsets, places = take_ragged(table.forms.item_offsets, forms)
-    concepts, owner = table.forms.item_concepts[places], owners(offsets)
-    keys = np.unique(ragged_keys(owner, concepts)[concepts >= 0])
-    offsets, concepts = ragged_from_keys(keys, len(forms))
-    numbers: dict[bytes, int] = {}
-    set_of_form = [
-        numbers.setdefault(row.tobytes(), len(numbers)) for row in split_ragged(offsets, concepts)
-    ]
-    _, first = np.unique(set_of_form, return_index=True)
-    set_offsets, places = take_ragged(offsets, first)
-    sets = AttributeSets(offsets=set_offsets, concepts=concepts[places])
-    return np.array(set_of_form, dtype=np.int32)[form_of], sets
+    set_of_form = np.zeros(len(table.forms), dtype=np.int32)
+    set_of_form[table.form_of[records]] = 1
+    forms = np.flatnonzero(set_of_form)
+    numbers: dict[bytes, int] = defaultdict(count().__next__)
+    found = map(numbers.__getitem__, concepts_of(table, forms))
+    set_of_form[forms] = np.fromiter(found, dtype=np.int32, count=len(forms))
+    concepts = np.frombuffer(b"".join(numbers), dtype=np.int32)
+    offsets = np.cumsum([0, *(len(own) // concepts.itemsize for own in numbers)], dtype=np.int64)
+    return set_of_form[table.form_of[records]], AttributeSets(offsets, concepts)
+
+
+def concepts_of(
+    table: RecordTable, forms: Ints | Longs, among: Flags | None = None
+) -> Iterator[bytes]:
+    """The concepts that each of some forms mentions, each once, ascending: their bytes.
+
+    Args:
+        among: the concepts that count, shape (concepts,); None: all.
+    """
+    for part in parts_of(len(forms)):
+        offsets, places = take_ragged(table.forms.item_offsets, forms[part])
+        concepts = table.forms.item_concepts[places]
+        counted = concepts >= 0
+        if among is not None:
+            counted &= among[concepts]
+        keys = distinct(ragged_keys(owners(offsets)[counted], concepts[counted]))
+        offsets, concepts = ragged_from_keys(keys, len(offsets) - 1)
+        content, width = concepts.tobytes(), concepts.itemsize
+        yield from (content[a * width : b * width] for a, b in pairwise(offsets.tolist()))

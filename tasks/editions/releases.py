@@ -34,7 +34,7 @@ from tasks.phases.count import Book
 from tasks.phases.job import Published
 from tasks.phases.made import MadeRelease
 from tasks.phases.publish import complete
-from tasks.runtime.fingerprint import content_digest
+from tasks.runtime.fingerprint import content_digest, record_ids
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.schema import FinalMeasures
 from tasks.settings import Settings
@@ -63,7 +63,7 @@ def rows_behind(files: Sequence[Path], tables: Sequence[Provenance]) -> Publishe
     return PublishedRows(
         units=np.concatenate([none, *(table.units for table in tables)]),
         classes=_classes(files),
-        people=np.concatenate([none, *(table.users for table in tables)]),
+        people=np.concatenate([none, *(table.people for table in tables)]),
     )
 
 
@@ -275,13 +275,19 @@ def intersection(made: MadeRelease, earlier: Sequence[Path]) -> dict[str, float]
     return dict(intersection_risk(before, after, k=made.job.settings.k)._asdict())
 
 
+def records_behind(table: Provenance) -> Longs:
+    """The record behind each row, numbered alike in all releases of the same files."""
+    read, published = table.read, slice(len(table.sets))
+    return record_ids(read.digests, read.origins[published], read.rows[published])
+
+
 def _published(
     files: Sequence[Path], tables: Sequence[Provenance], users: Sequence[Ints]
 ) -> PublishedRecords:
     """The records of some releases; rows that read alike are one class."""
     _, classes = classify([read_release(file).rows for file in files])
     return PublishedRecords(
-        ids=np.concatenate([table.records for table in tables]),
+        ids=np.concatenate([records_behind(table) for table in tables]),
         classes=classes,
         users=np.concatenate(users),
     )

@@ -95,7 +95,7 @@ def cluster_records(
     problem, unit_of = _problem(job, table, comparison)
     if guarantee != "strict" or job.appended_to is None:
         return Clustering(_searched(job, problem)[unit_of], none)
-    units = unit_keys(log.value, job.store.secret)[table.log_rows]
+    units = unit_keys(log.value, job.store.secret, table.log_rows)
     first = np.unique(unit_of, return_index=True)[1]
     people = log.value.people[table.users[first]]
     company = company_of(units[first], people, job.appended_to.rows)

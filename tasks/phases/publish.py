@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.adapters import private_folders, provenance, release_files
+from tasks.adapters import private_folders, release_files
 from tasks.adapters.descriptors import write_descriptors
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, Manifest, Place, files_in, shown
 from tasks.adapters.private_folders import Kept
@@ -32,6 +32,7 @@ from tasks.phases.analyse import curve_key
 from tasks.phases.count import PRIVATE, Book
 from tasks.phases.job import Job
 from tasks.phases.made import MadeRelease
+from tasks.phases.write import what_is_promised
 from tasks.runtime.files import write_private
 from tasks.runtime.redacted_errors import redacted_errors
 from tasks.schema import FinalMeasures
@@ -111,7 +112,7 @@ def complete(
         known_by: fingerprints by which the next run recognises it.
     """
     draft, store = made.draft.value, made.job.store.folder
-    promise = provenance.load(store, draft.private).promise
+    promise = what_is_promised(made.job, made.log.value, made.table.value, made.release.value)
     public = public_measures(measures)
     promises, content = promised(promise), made.counts.value.content if made.counts else None
     if content is not None:

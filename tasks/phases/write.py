@@ -18,15 +18,16 @@ from tasks.adapters.published import holds
 from tasks.adapters.rejects import REJECTS, write_rejects
 from tasks.adapters.release_files import Draft
 from tasks.adapters.resources import topic_map, wordnet
+from tasks.core.arrays import narrowed
 from tasks.core.diversity import sensitive_sets
 from tasks.core.events import unit_keys
 from tasks.core.mentions import mentions_of
-from tasks.core.records import WITHHELD, Longs, QueryLog, RecordTable, Release
+from tasks.core.records import WITHHELD, Ints, QueryLog, RecordTable, Release
 from tasks.core.verification.clauses import Promise
 from tasks.phases.job import Job
 from tasks.phases.read import read_fingerprint
 from tasks.phases.redact import redaction_fingerprint
-from tasks.runtime.fingerprint import code_fingerprint, record_ids
+from tasks.runtime.fingerprint import code_fingerprint
 from tasks.runtime.results import AsKnownAs, Result
 
 
@@ -61,52 +62,56 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
     store = job.store.folder
     draft = release_files.open_draft(Path(settings.out), settings.release_format, store)
     taxonomy = wordnet(settings.store).taxonomy
-    rows = release_files.write_rows(draft, release, table, taxonomy)
+    records = release_files.write_rows(draft, release, table, taxonomy).records
     write_rejects(draft.private / REJECTS, log)
-    promise = Promise(
+    sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
+    mentions, mentioned = mentions_of(table, records)
+    behind = Provenance(
+        read=rows_read(job, log, table, release, records),
+        sets=sets[table.form_of[records]],
+        units=unit_keys(log, job.store.secret, table.log_rows[records]),
+        mentions=mentions,
+        mentioned=mentioned,
+        wordnet=taxonomy.version,
+        promise=what_is_promised(job, log, table, release),
+    )
+    provenance.save(store, draft.private, behind)
+    return draft
+
+
+def what_is_promised(job: Job, log: QueryLog, table: RecordTable, release: Release) -> Promise:
+    settings, published = job.settings, int(release.published.sum())
+    return Promise(
         guarantee=settings.guarantee,
         k=settings.k,
         l=settings.l,
         time=settings.time,
         read=log.rows_read,
         rejected=len(log.reject_rows),
-        withheld=len(table) - len(rows.records),
-        published=len(rows.records),
+        withheld=len(table) - published,
+        published=published,
         counted=log.counted,
         dominance=settings.dominance,
         rounding=settings.rounding,
     )
-    sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
-    mentions, mentioned = mentions_of(table, rows.records)
-    behind = Provenance(
-        read=rows_read(job, log, table, release, rows.records),
-        sets=sets[table.form_of[rows.records]],
-        records=record_ids(job.files, log)[table.log_rows[rows.records]],
-        units=unit_keys(log, job.store.secret)[table.log_rows[rows.records]],
-        mentions=mentions,
-        mentioned=mentioned,
-        wordnet=taxonomy.version,
-        promise=promise,
-    )
-    provenance.save(store, draft.private, behind)
-    return draft
 
 
 def rows_read(
-    job: Job, log: QueryLog, table: RecordTable, release: Release, written: Longs
+    job: Job, log: QueryLog, table: RecordTable, release: Release, written: Ints
 ) -> RowsRead:
     """What became of every row of the log, given the records in the order of the release."""
-    records = np.concatenate([written, np.flatnonzero(~release.published)])
+    records = np.concatenate([written, np.flatnonzero(~release.published)], dtype=np.int32)
     places = table.log_rows[records]
-    rejections = sorted(set(log.reject_reasons.tolist()))
+    rejections = sorted(set(log.reject_reasons))
     number = {reason: len(WITHHELD) + place for place, reason in enumerate(rejections)}
-    rejected = [number[reason] for reason in log.reject_reasons.tolist()]
+    rejected = np.fromiter(map(number.__getitem__, log.reject_reasons), dtype=np.int32)
     return RowsRead(
         files=log.sources,
         digests=tuple(file.digest for file in job.files),
-        origins=np.concatenate([log.origins[places], log.reject_sources]),
-        rows=np.concatenate([log.rows[places], log.reject_rows]),
-        people=log.people[table.users[records]],
+        origins=np.concatenate([log.origins[places], narrowed(log.reject_sources)]),
+        rows=np.concatenate([log.rows[places], narrowed(log.reject_rows)]),
+        users=table.users[records],
+        people=log.people,
         reasons=(*WITHHELD, *rejections),
-        reason_of=np.concatenate([release.reasons[records], rejected]).astype(np.int32),
+        reason_of=np.concatenate([narrowed(release.reasons)[records], narrowed(rejected)]),
     )

@@ -14,7 +14,7 @@ import json
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from types import FunctionType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
@@ -22,21 +22,28 @@ OWN: Final = "tasks."
 TREE: Final = "tree"
 CHECKSUM_BYTES: Final = 16
 MAC_BYTES: Final = 16
+READ_AT_ONCE: Final = 1 << 20
 
 
 def pack(value: Any) -> bytes:
     """A value made of plain ones, arrays, dataclasses and functions of `tasks`."""
-    arrays: list[np.ndarray[Any, Any]] = []
-    tree = json.dumps(_packed(value, arrays), sort_keys=True).encode()
     buffer = io.BytesIO()
-    named = {str(number): array for number, array in enumerate(arrays)}
-    np.savez(buffer, allow_pickle=False, **{TREE: np.frombuffer(tree, dtype=np.uint8)}, **named)
+    write_packed(buffer, value)
     return buffer.getvalue()
 
 
-def unpack(content: bytes) -> Any:
+def write_packed(stream: IO[bytes], value: Any) -> None:
+    """The same, written some at a time."""
+    arrays: list[np.ndarray[Any, Any]] = []
+    tree = json.dumps(_packed(value, arrays), sort_keys=True).encode()
+    named = {str(number): array for number, array in enumerate(arrays)}
+    np.savez(stream, allow_pickle=False, **{TREE: np.frombuffer(tree, dtype=np.uint8)}, **named)
+
+
+def unpack(content: bytes | IO[bytes]) -> Any:
     """What was packed; anything that `pack` would not have written is refused."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    with np.load(stream, allow_pickle=False) as archive:
         return _unpacked(json.loads(archive[TREE].tobytes()), archive)
 
 
@@ -53,7 +60,7 @@ def unsealed(name: str, whole: bytes) -> bytes | None:
 
 def mac(secret: bytes, name: str, content: bytes) -> bytes:
     """A checksum that covers a name as well, and that nobody can make without the secret."""
-    hashed = hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
+    hashed = _keyed(secret, name)
     hashed.update(content)
     return hashed.digest()
 
@@ -67,6 +74,35 @@ def unsigned(secret: bytes, name: str, whole: bytes) -> bytes | None:
     """What was signed under this name; None if it is damaged, or somebody else's work."""
     own, content = whole[:MAC_BYTES], whole[MAC_BYTES:]
     return content if hmac.compare_digest(own, mac(secret, name, content)) else None
+
+
+def write_signed(stream: IO[bytes], secret: bytes, name: str, value: Any) -> None:
+    """A packed value behind its MAC, neither of which is ever in memory as a whole."""
+    stream.write(bytes(MAC_BYTES))
+    write_packed(stream, value)
+    own = _stream_mac(stream, secret, name)
+    stream.seek(0)
+    stream.write(own)
+
+
+def is_signed(stream: IO[bytes], secret: bytes, name: str) -> bool:
+    """Whether a stream begins with the MAC of the rest of it, where it stands afterwards."""
+    found = stream.read(MAC_BYTES)
+    whole = hmac.compare_digest(found, _stream_mac(stream, secret, name))
+    stream.seek(MAC_BYTES)
+    return whole
+
+
+def _stream_mac(stream: IO[bytes], secret: bytes, name: str) -> bytes:
+    stream.seek(MAC_BYTES)
+    hashed = _keyed(secret, name)
+    while part := stream.read(READ_AT_ONCE):
+        hashed.update(part)
+    return hashed.digest()
+
+
+def _keyed(secret: bytes, name: str) -> hashlib.blake2b:
+    return hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
 
 
 def name_of(item: Any) -> str:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, BinaryIO, Final
 
 from tasks.errors import InputError
 
@@ -40,7 +40,11 @@ def make_private(folder: Path) -> None:
     folder.chmod(0o700)
 
 
-def write_private(path: Path, content: bytes) -> None:
+Content = bytes | Callable[[BinaryIO], None]
+"""What is to be written, or who writes it."""
+
+
+def write_private(path: Path, content: Content) -> None:
     """Write aside, then rename; nobody else may enter the folder."""
     try:
         make_private(path.parent)
@@ -57,7 +61,7 @@ def write_for_owner(path: Path, content: bytes) -> None:
         raise InputError(f"cannot write {path}: {fault.strerror}") from None
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, content: Content) -> None:
     with _written_aside(path, content) as aside:
         os.replace(aside, path)
 
@@ -146,12 +150,15 @@ def create_once(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
+def _written_aside(path: Path, content: Content) -> Iterator[Path]:
     """The content in a file beside the path, on the disk; gone afterwards, if it was not moved."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{ASIDE}{path.name}-")
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+        with os.fdopen(handle, "w+b") as stream:
+            if isinstance(content, bytes):
+                stream.write(content)
+            else:
+                content(stream)
             stream.flush()
             os.fsync(stream.fileno())
         yield Path(name)

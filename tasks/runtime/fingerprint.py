@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from tasks.core.digests import digest
-from tasks.core.records import Longs, QueryLog
+from tasks.core.records import Ints, Longs, Narrow
 from tasks.errors import StillChanging, disk_fault
 from tasks.runtime.sources import open_source, source_stamp
 
@@ -154,9 +154,15 @@ def refuse_changed(files: Sequence[LogFile]) -> None:
             raise StillChanging(f"{file.name} changed while it was read: run again later")
 
 
-def record_ids(files: Sequence[LogFile], log: QueryLog) -> Longs:
-    """A number for each row of a log, the same wherever its file lies when it is read again."""
-    bases = np.array([int(file.digest[:16], 16) for file in files], dtype=np.uint64)
+def record_ids(digests: Sequence[str], origins: Narrow, rows: Ints | Longs) -> Longs:
+    """A number for each row of some files, the same wherever its file lies when it is read again.
+
+    Args:
+        digests: of the files' contents.
+        origins: file of each row, shape (n,).
+        rows: its number there, shape (n,).
+    """
+    bases = np.array([int(digest[:16], 16) for digest in digests], dtype=np.uint64)
     # An odd factor: within a file no two rows share a number.
-    spread = log.rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return (bases[log.origins] ^ spread).astype(np.int64)
+    spread = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (bases[origins] ^ spread).astype(np.int64)

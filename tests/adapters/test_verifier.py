@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tasks.adapters.verifier import read_release, verify_file, verify_union
+from tasks.core.records import AttributeSets
+from tasks.core.verification.evidence import COLUMNS, Behind, Promise
 from tasks.core.verification.union import union_promise
 from tests.core.release_cases import CLAUSES, HEADER, KNOWLEDGE, NAME, STRICT, Case
 
@@ -115,6 +119,34 @@ def test_only_line_feeds_and_tabs_divide(tmp_path: Path) -> None:
     assert list(reading.rows) == [("c\x0b\u2028d", "e")]
 
 
+def peak_of_verifying(path: Path, classes: int, people: int = 20) -> int:
+    """Of classes of as many people, who ask in all of them."""
+    texts = sorted(f"winter{number}" for number in range(classes))
+    lines = ["\t".join(COLUMNS) + "\n", *(f"{text}\t\t\t\n" * people for text in texts)]
+    path.write_text("".join(lines))
+    rows = classes * people
+    users = np.tile(np.arange(people, dtype=np.int32), classes)
+    none = np.zeros(rows, dtype=np.int32)
+    mentioned = AttributeSets(np.array([0, 0]), np.zeros(0, dtype=np.int32))
+    behind = Behind(users, np.arange(rows) % (rows // 2), none, none, mentioned)
+    promise = Promise("strict", 5, 1, "month", rows, 0, 0, rows, dominance=0.5)
+    tracemalloc.start()
+    try:
+        assert verify_file(path, behind, promise, KNOWLEDGE) == []
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_row_more_takes_few_bytes_to_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("clauses", "truth"):
+        monkeypatch.setattr(f"tasks.core.verification.{module}.PART", 1 << 12)
+    small, large = (peak_of_verifying(tmp_path / "release.tsv", size) for size in (500, 2500))
+    assert (large - small) / (2000 * 20) < 90
+
+
 def verify_all(paths: list[Path], case: Case = STRICT) -> list[str]:
     """The same release several times over."""
     people = [(case.behind, case.promise)] * len(paths)
@@ -211,6 +243,7 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.schema",
         "tasks.core.records",
         "tasks.core.taxonomy",
+        "tasks.core.texts",
         "tasks.core.verification",
         "tasks.core.verification.clauses",
         "tasks.core.verification.evidence",

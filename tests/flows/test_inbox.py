@@ -20,6 +20,7 @@ from tasks.adapters.private_folders import private_folder_of
 from tasks.adapters.published import provenance_of
 from tasks.adapters.release_files import OTHER_FILES
 from tasks.editions.ledger import open_ledger
+from tasks.editions.releases import records_behind
 from tasks.editions.state import current_state
 from tests.helpers.figures import internal_measures
 from tests.helpers.generated import generated_lines, write_parts
@@ -74,7 +75,7 @@ def content(folder: Path) -> dict[str, str]:
 def assert_nothing_lost_or_doubled(site: Site, rows: int) -> None:
     """Every usable row was published once or waits."""
     tables = [provenance_of(site.store, path) for path in site.releases()]
-    records = np.concatenate([table.records for table in tables])
+    records = np.concatenate([records_behind(table) for table in tables])
     assert len(np.unique(records)) == len(records)
     assert len(records) + site.waiting() == rows
 

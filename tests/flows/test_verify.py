@@ -37,22 +37,20 @@ def provenance_of(case: Case) -> Provenance:
     """Of a log of one file, of which the published rows came first."""
     promise, count = case.promise, len(case.rows)
     accepted = count + promise.withheld
-    people = np.array([*case.users, *([0] * promise.withheld)], dtype=np.int64)
+    people, users = np.unique([*case.users, *([0] * promise.withheld)], return_inverse=True)
     reason_of = np.repeat([0, 1, 2], [count, promise.withheld, promise.rejected])
     read = RowsRead(
         files=("log.tsv",),
         digests=("ab",),
         origins=np.zeros(accepted + promise.rejected, dtype=np.int32),
         rows=np.arange(accepted + promise.rejected) + 2,
+        users=users.astype(np.int32),
         people=people,
         reasons=("", "too few", "no text"),
         reason_of=reason_of.astype(np.int32),
     )
     _, units, sets, mentions, mentioned = case.behind
-    numbers = np.arange(count)
-    return Provenance(
-        read, sets, numbers, units.astype(np.int64), mentions, mentioned, "mini", promise
-    )
+    return Provenance(read, sets, units, mentions, mentioned, "mini", promise)
 
 
 def numbered_by(taxonomy: Taxonomy, table: Provenance) -> Provenance:

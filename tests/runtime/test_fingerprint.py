@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tasks.adapters.logs.reader import read_logs
+from tasks.core.records import Longs
 from tasks.errors import InputError, StillChanging
 from tasks.phases import analyse, cluster, compare, measure, read, redact, verify, write
 from tasks.phases.job import Job
@@ -65,6 +66,11 @@ def files_at(*paths: Path) -> list[LogFile]:
     return [log_file(str(path)) for path in paths]
 
 
+def ids_of(*paths: Path) -> Longs:
+    log = read_logs(paths)
+    return record_ids([file.digest for file in files_at(*paths)], log.origins, log.rows)
+
+
 def test_records_are_named_by_content_and_row(tmp_path: Path) -> None:
     """Not by where their file lies, nor by what is read beside it."""
     rows = "".join(f"{n}\tflu {n}\t2006-03-01 10:00:00\n" for n in range(50))
@@ -73,10 +79,9 @@ def test_records_are_named_by_content_and_row(tmp_path: Path) -> None:
         (tmp_path / name).write_text(HEAD + text)
     found = {}
     for name in ("a", "moved/b", "c"):
-        found[name] = record_ids(files_at(tmp_path / name), read_logs([tmp_path / name]))
+        found[name] = ids_of(tmp_path / name)
     assert np.array_equal(found["a"], found["moved/b"])
-    both = [tmp_path / "a", tmp_path / "c"]
-    together = record_ids(files_at(*both), read_logs(both))
+    together = ids_of(tmp_path / "a", tmp_path / "c")
     assert np.array_equal(together, np.concatenate([found["a"], found["c"]]))
     assert len(np.unique(together)) == len(together)
 
