@@ -78,13 +78,6 @@ class Draft:
         return self.folder / self.release_name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WrittenRows:
-    """Which record each row of the written release stands for, in the order of the file."""
-
-    records: Ints
-
-
 def open_draft(out: Path, release_format: str, store: Path) -> Draft:
     """Make the folders to write in; what a killed run left behind is removed."""
     folder = out / f"{ASIDE}{os.getpid()}"
@@ -132,10 +125,12 @@ def discard(draft: Draft) -> None:
     shutil.rmtree(draft.private, ignore_errors=True)
 
 
-def write_rows(
-    draft: Draft, release: Release, table: RecordTable, taxonomy: Taxonomy
-) -> WrittenRows:
-    """Write the release, ordered by what its rows publish."""
+def write_rows(draft: Draft, release: Release, table: RecordTable, taxonomy: Taxonomy) -> Ints:
+    """Write the release, ordered by what its rows publish.
+
+    Returns:
+        The record that each row stands for, in the order of the file.
+    """
     texts = render_classes(release, table, taxonomy)
     order = sorted(range(len(texts)), key=texts.__getitem__)
     records = np.flatnonzero(release.published).astype(np.int32)
@@ -148,7 +143,7 @@ def write_rows(
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order))
     # Within a class the canonical order of the records is kept.
-    return WrittenRows(records[np.argsort(rank[release.class_of[records]], kind="stable")])
+    return records[np.argsort(rank[release.class_of[records]], kind="stable")]
 
 
 def render_classes(

@@ -62,7 +62,7 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
     store = job.store.folder
     draft = release_files.open_draft(Path(settings.out), settings.release_format, store)
     taxonomy = wordnet(settings.store).taxonomy
-    records = release_files.write_rows(draft, release, table, taxonomy).records
+    records = release_files.write_rows(draft, release, table, taxonomy)
     write_rejects(draft.private / REJECTS, log)
     sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
     mentions, mentioned = mentions_of(table, records)

@@ -58,10 +58,15 @@ def unsealed(name: str, whole: bytes) -> bytes | None:
     return content if checksum == _checksum(name, content) else None
 
 
-def mac(secret: bytes, name: str, content: bytes) -> bytes:
-    """A checksum that covers a name as well, and that nobody can make without the secret."""
-    hashed = _keyed(secret, name)
-    hashed.update(content)
+def mac(secret: bytes, name: str, content: bytes | IO[bytes]) -> bytes:
+    """A checksum that covers a name as well, and that nobody can make without the secret.
+
+    Of a stream it is that of what is left to read.
+    """
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    hashed = hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
+    while part := stream.read(READ_AT_ONCE):
+        hashed.update(part)
     return hashed.digest()
 
 
@@ -77,32 +82,21 @@ def unsigned(secret: bytes, name: str, whole: bytes) -> bytes | None:
 
 
 def write_signed(stream: IO[bytes], secret: bytes, name: str, value: Any) -> None:
-    """A packed value behind its MAC, neither of which is ever in memory as a whole."""
+    """A packed value behind its MAC, which is never in memory as a whole."""
     stream.write(bytes(MAC_BYTES))
     write_packed(stream, value)
-    own = _stream_mac(stream, secret, name)
+    stream.seek(MAC_BYTES)
+    own = mac(secret, name, stream)
     stream.seek(0)
     stream.write(own)
 
 
 def is_signed(stream: IO[bytes], secret: bytes, name: str) -> bool:
     """Whether a stream begins with the MAC of the rest of it, where it stands afterwards."""
-    found = stream.read(MAC_BYTES)
-    whole = hmac.compare_digest(found, _stream_mac(stream, secret, name))
+    own = stream.read(MAC_BYTES)
+    found = mac(secret, name, stream)
     stream.seek(MAC_BYTES)
-    return whole
-
-
-def _stream_mac(stream: IO[bytes], secret: bytes, name: str) -> bytes:
-    stream.seek(MAC_BYTES)
-    hashed = _keyed(secret, name)
-    while part := stream.read(READ_AT_ONCE):
-        hashed.update(part)
-    return hashed.digest()
-
-
-def _keyed(secret: bytes, name: str) -> hashlib.blake2b:
-    return hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
+    return hmac.compare_digest(own, found)
 
 
 def name_of(item: Any) -> str:

@@ -75,7 +75,7 @@ def test_rows_read_like_queries_and_are_sorted_by_what_they_say(
     lines = draft.release_path.read_text().splitlines()
     assert lines[0].split("\t") == ["query", "concepts", "time", "cluster"]
     assert [tuple(line.split("\t")) for line in lines[1:]] == ROWS
-    assert written.records.tolist() == [1, 3, 0]
+    assert written.tolist() == [1, 3, 0]
 
 
 def test_parquet_holds_the_same_rows(
