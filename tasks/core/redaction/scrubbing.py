@@ -1,14 +1,15 @@
 """A last look at what is about to be published: no identifier may arise from what is left.
 
 Dropping a word may bring two others together that read as a name. Such words are dropped too,
-from the whole class of rows, so rows stay shared. The row is also looked at as it will be read
-back: there a word that a concept is called by is no word, and what stood beside it may read
-otherwise (*winston salem north carolina* is a town, *winston salem* may be a person).
+from the whole class of rows, so rows stay shared. If such a word was all that said a concept of the
+row, the concept is said by its own name. The row is also looked at as it will be read back: there a
+word that a concept is called by is no word, and what stood beside it may read otherwise (*winston
+salem north carolina* is a town, *winston salem* may be a person).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate
@@ -16,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tasks.core.arrays import ragged_of, split_ragged, take_ragged
+from tasks.core.arrays import distinct, ragged_of, split_ragged, take_ragged
 from tasks.core.records import SCRUBBED, RecordTable, Release, Strings
 
 CONCEPT_MARK = "|"
@@ -42,7 +43,8 @@ def scrub(release: Release, table: RecordTable, find: Find, names: Strings) -> R
         names: of each concept in plain words.
     """
     # Many classes differ by their times only.
-    scrubbed = cache(partial(_scrubbed, words=table.words, names=names, find=find))
+    known = (table.words, names, _meanings(table))
+    scrubbed = cache(partial(_scrubbed, known=known, find=find))
     terms = split_ragged(release.term_offsets, release.terms)
     concepts = split_ragged(release.concept_offsets, release.concepts)
     rows = [
@@ -75,10 +77,27 @@ def with_terms(release: Release, rows: Sequence[tuple[int, ...]], table: RecordT
     )
 
 
+_Known = tuple[Strings, Strings, Mapping[int, set[int]]]
+"""Words, names of concepts, and the concepts that each word was read as."""
+
+
+def _meanings(table: RecordTable) -> dict[int, set[int]]:
+    """The concepts that each word of the log was read as."""
+    meanings: dict[int, set[int]] = {}
+    for _, part in table.parts():
+        said = np.flatnonzero(part.forms.item_concepts >= 0)
+        words, concepts = part.forms.item_words[said], part.forms.item_concepts[said]
+        width = int(concepts.max(initial=0)) + 1
+        for pair in distinct(words.astype(np.int64) * width + concepts).tolist():
+            meanings.setdefault(pair // width, set()).add(pair % width)
+    return meanings
+
+
 def _scrubbed(
-    terms: tuple[int, ...], concepts: tuple[int, ...], words: Strings, names: Strings, find: Find
+    terms: tuple[int, ...], concepts: tuple[int, ...], known: _Known, find: Find
 ) -> tuple[int, ...]:
     """The terms without those that take part in an identifier, looked at until none does."""
+    words, names, meanings = known
     called = {spelt for own in concepts for spelt in (names[own], names[own].replace("-", " "))}
     while max(terms, default=-1) >= 0:
         said = [words[term] if term >= 0 else CONCEPT_MARK for term in terms]
@@ -89,16 +108,37 @@ def _scrubbed(
                 either or other
                 for either, other in zip(named, _named(read_back, find), strict=True)
             ]
-        kept = tuple(term for term, hit in zip(terms, named, strict=True) if term < 0 or not hit)
-        if len(kept) == len(terms):
+        kept = _without(terms, named, concepts, meanings)
+        if kept == terms:
             break
         terms = kept
     # Two concepts may share a word, or the like: then the concepts alone are told, or nothing.
-    for left in (terms, tuple(term for term in terms if term < 0)):
+    for left in (terms, _without(terms, [True] * len(terms), concepts, meanings)):
         query = " ".join(words[term] if term >= 0 else names[-1 - term] for term in left)
         if not find(_read_back(query, called)):
             return left
     return ()
+
+
+def _without(
+    terms: Sequence[int],
+    named: Sequence[bool],
+    concepts: Sequence[int],
+    meanings: Mapping[int, set[int]],
+) -> tuple[int, ...]:
+    """The terms without words that name somebody; what they alone said is called by its name."""
+    dropped = [term >= 0 and hit for term, hit in zip(terms, named, strict=True)]
+    left = [term for term, gone in zip(terms, dropped, strict=True) if not gone]
+    said = {-1 - term for term in left if term < 0}.union(*(meanings.get(t, ()) for t in left))
+    found: list[int] = []
+    for term, gone in zip(terms, dropped, strict=True):
+        if gone:
+            own = [own for own in concepts if own in meanings.get(term, ()) and own not in said]
+            said.update(own)
+            found += [-1 - concept for concept in own]
+        else:
+            found.append(term)
+    return tuple(found)
 
 
 def _named(said: Sequence[str], find: Find) -> list[bool]:

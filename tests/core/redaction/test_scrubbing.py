@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,23 @@ def test_where_concepts_share_a_word_none_of_the_others_is_left(table: RecordTab
     names[10] = "near cheap"
     release = release_of([[NEAR, CHEAP, BEST]], [0])
     assert scrub(release, table, best, names).class_of.tolist() == [-1]
+
+
+def test_what_a_word_that_goes_alone_has_said_is_called_by_its_name() -> None:
+    """*cheap* means concept 1, *best* nothing; both together name somebody."""
+    names = ["entity", "bargain", "other"]
+    taxonomy = build_taxonomy(names, names, [[], [0], [0]], root="entity", version="")
+    table = table_of(taxonomy, [(user, [1], ["best", "near"], 0) for user in range(3)])
+    meant = int(table.forms.item_words[table.forms.item_concepts == 1][0])
+    best, near = table.words.tolist().index("best"), table.words.tolist().index("near")
+
+    def find(text: str) -> list[Span]:
+        pair = f"{table.words[meant]} best"
+        return [Found(place, place + len(pair))] if (place := text.find(pair)) >= 0 else []
+
+    rows = [[meant, best, near], [meant, best, -2], [meant, near]]
+    release = release_of(rows, [0, 1, 2])
+    release = replace(release, concepts=np.array([1, 1, 1], dtype=np.int32))
+    scrubbed = scrub(release, table, find, np.array(["entity", "a bargain", "other"], dtype=object))
+    terms = split_ragged(scrubbed.term_offsets, scrubbed.terms)
+    assert [row.tolist() for row in terms] == [[-2, near], [-2], [meant, near]]
