@@ -243,7 +243,6 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.schema",
         "tasks.core.records",
         "tasks.core.taxonomy",
-        "tasks.core.texts",
         "tasks.core.verification",
         "tasks.core.verification.clauses",
         "tasks.core.verification.evidence",
