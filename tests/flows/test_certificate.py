@@ -510,3 +510,18 @@ def test_a_release_of_an_edition_tells_what_changed_since_the_last(
     before = internal_measures(own, edition / "release-0001")["information"]["kept_percent"]
     assert f'<td data-head="before">{percent(before)}</td>' in exact
     assert f'<td data-head="before">{percent(before)}</td>' not in pages[1]
+
+
+def test_numbers_of_private_counts_are_those_of_the_measures(store: Path, tmp_path: Path) -> None:
+    out, own = tmp_path / "counted", prepared_store(tmp_path / "store", store)
+    spent = ["--counts", "dp", "--epsilon", "3", "--delta", "0.0001"]
+    assert run(["--bare", "--quiet", *spent, "--out", str(out), "--store", str(own)]) == 0
+    for page, measures in both_editions(out, own):
+        told = measures["counts"]
+        named = ("epsilon", "delta", "terms_per_person", "least_people")
+        paid = ("spent_epsilon", "budget_epsilon", "spent_delta", "budget_delta")
+        figures = [f"{told[name]:g}" for name in (*named, *paid)] if told["published"] else []
+        terms = [count(told["terms"])] if told["published"] else []
+        expected = " ".join([told["says"], *terms, *figures])
+        section = dict(sections_of(re.sub(r"<data .*?</data>", "", page)))["counts"]
+        assert numbers_in(section) == numbers_in(expected)
