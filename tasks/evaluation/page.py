@@ -25,7 +25,8 @@ Row = tuple[str, ...]
 def write_comparison(out: Path, found: dict[str, Any]) -> None:
     """Write numbers, figures and the page aside, then put them in place.
 
-    The page comes last, and an old one goes first: where it is, all that belongs to it is.
+    The page comes last, and an old one goes first: where it is, all that belongs to it is. An
+    interrupt in between leaves nothing of either.
     """
     drawn = figures(found)
     contents = {
@@ -40,13 +41,22 @@ def write_comparison(out: Path, found: dict[str, Any]) -> None:
         for name, content in contents.items():
             (aside / name).write_text(content, encoding="utf-8")
         (out / PAGE).unlink(missing_ok=True)
-        for name in contents:
-            (aside / name).replace(out / name)
+        _put_in_place(aside, out, list(contents))
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if made:
             with suppress(OSError):
                 out.rmdir()
+
+
+def _put_in_place(aside: Path, out: Path, names: Sequence[str]) -> None:
+    try:
+        for name in names:
+            (aside / name).replace(out / name)
+    except BaseException:
+        for name in names:
+            (out / name).unlink(missing_ok=True)
+        raise
 
 
 def render_page(found: dict[str, Any], drawn: Sequence[Figure]) -> str:
