@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.core import columns
 from tasks.core.choices import Time
 from tasks.core.counted import PEOPLE, Counted
 from tasks.schema import FileRead
@@ -255,11 +256,31 @@ class RecordTable:
         """Attribute set of each record, or -1, shape (n,)."""
         return self.set_of_form[self.form_of]
 
+    @property
+    def record_offsets(self) -> Longs:
+        """Form f is that of the records record_offsets[f] to record_offsets[f + 1]."""
+        numbers = np.arange(len(self.forms) + 1, dtype=self.form_of.dtype)
+        return np.searchsorted(self.form_of, numbers)
+
+    def form_parts(self) -> Iterator[tuple[slice, slice]]:
+        """All forms, some after the other, and which records they are those of.
+
+        What grows with the items of the forms, and with their records, is in memory for so many
+        together; one form alone may have more records.
+        """
+        offsets, start = self.record_offsets, 0
+        while start < len(self.forms):
+            most = int(offsets[start]) + columns.ROWS_AT_A_TIME
+            end = int(np.searchsorted(offsets, most, side="right")) - 1
+            end = max(start + 1, min(end, start + FORMS_AT_A_TIME, len(self.forms)))
+            yield slice(start, end), slice(int(offsets[start]), int(offsets[end]))
+            columns.rest()
+            start = end
+
     def parts(self) -> Iterator[tuple[slice, RecordTable]]:
         """The log, so many forms at a time, and which records each part holds."""
-        for start in range(0, len(self.forms), FORMS_AT_A_TIME):
-            end = min(len(self.forms), start + FORMS_AT_A_TIME)
-            own = slice(*np.searchsorted(self.form_of, [start, end]).tolist())
+        for forms, own in self.form_parts():
+            start, end = forms.start, forms.stop
             yield (
                 own,
                 replace(
