@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ ROWS_AT_A_TIME: Final = 1 << 20
 """What is computed of each row is in memory for so many of them together."""
 
 Kind = TypeVar("Kind", bound=np.generic)
+Other = TypeVar("Other", bound=np.generic)
 
 
 class Room(Protocol):
@@ -100,6 +101,54 @@ def joined(
         found[done : done + len(own)] = own
         done += len(own)
     return found
+
+
+class Growing(Generic[Kind]):
+    """A column of which nobody knows yet how long it will be."""
+
+    def __init__(self, kind: type[Kind]) -> None:
+        self._kind = kind
+        self._parts: list[NDArray[Kind]] = []
+        self._waiting: list[NDArray[Any]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts)) + sum(map(len, self._waiting))
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Values that are to stand behind all others, and are not changed any more."""
+        self._waiting.append(values)
+        if sum(map(len, self._waiting)) >= ROWS_AT_A_TIME:
+            self._gather()
+
+    def replace(self, by: NDArray[Any]) -> None:
+        """Put by[v] in the place of every value v."""
+        self._gather()
+        for part in self._parts:
+            part[:] = by[part]
+            rest()
+
+    def column(self) -> NDArray[Kind]:
+        """All values so far; nothing can be added after that."""
+        return self.column_of(self._kind)
+
+    def column_of(self, kind: type[Other]) -> NDArray[Other]:
+        """The same as values of another kind."""
+        self._gather()
+        return joined(len(self), kind, _emptied(self._parts))
+
+    def _gather(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        count = sum(map(len, waiting))
+        if count:
+            self._parts.append(joined(count, self._kind, waiting))
+            rest()
+
+
+def _emptied(parts: list[NDArray[Kind]]) -> Iterator[NDArray[Kind]]:
+    """The parts, each gone from the list before the next comes."""
+    parts.reverse()
+    while parts:
+        yield parts.pop()
 
 
 def places_of(flags: Flags) -> Ints:

@@ -49,7 +49,7 @@ class QueryLog:
     """What `read` found: one entry per accepted row, and the rows that were set aside.
 
     Attributes:
-        texts: query text, as read, and from the end of the phase on as `one_spelling` has it.
+        texts: query text, one spelling for each (`normalise`).
         users: rank of the row's user id among the sorted distinct ids, shape (n,); the ids
             themselves end here.
         times: seconds since 1970 (UTC) or NO_TIME, shape (n,).

@@ -8,7 +8,7 @@ at a time, for whoever looks at what they say. In UTF-8 bytes have the order of 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -16,9 +16,12 @@ from typing import Final
 import numpy as np
 
 from tasks.core.arrays import narrowed
+from tasks.core.columns import Growing
 from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 
 TEXTS_AT_A_TIME: Final = 1 << 16
+MOST_GATHERED: Final = 1 << 22
+"""So many texts are gathered before those that are equal are looked for."""
 WIDTH: Final = 8
 """Bytes that are compared at a time."""
 _FIRST_BYTES: Final = np.array([~(2 ** (64 - 8 * n) - 1) % 2**64 for n in range(9)], np.uint64)
@@ -116,34 +119,62 @@ class TextColumn:
 
 
 class TextGatherer:
-    """Texts of rows as they come: a text that was said lately is not kept again."""
+    """Texts of rows as they come: a text that was said lately is not kept again.
 
-    def __init__(self) -> None:
+    When many have come, those that were said before are found by sorting, so that never many more
+    are kept than there are different ones.
+    """
+
+    def __init__(self, spelt: Callable[[str], str] = str) -> None:
+        """Take `spelt` as the spelling in which a text is kept."""
+        self._spelt = spelt
         self._lately: dict[str, int] = {}
         self._bytes = _Bytes()
-        self._of_row = array("i")
+        self._of_row = Growing(np.int32)
+        self._most = MOST_GATHERED
 
     def add(self, texts: Sequence[str]) -> None:
-        lately, before = self._lately, len(self._lately)
-        first = len(self._bytes.ends) - 1 - before
-        self._of_row.extend([lately.setdefault(text, first + len(lately)) for text in texts])
-        self._bytes.add([_encoded(text) for text in islice(lately, before, None)])
+        lately, first = self._lately, len(self._bytes)
+        numbers = list(map(lately.get, texts))
+        new: list[str] = []
+        for place in [place for place, number in enumerate(numbers) if number is None]:
+            text = texts[place]
+            own = self._spelt(text)
+            number = lately.setdefault(own, first + len(new))
+            if number == first + len(new):
+                new.append(own)
+            numbers[place] = lately[text] = number
+        self._bytes.add([_encoded(text) for text in new])
+        self._of_row.add(np.array(numbers, dtype=np.int32))
         if len(lately) >= TEXTS_AT_A_TIME:
             lately.clear()
+        if len(self._bytes) >= self._most:
+            self._sort_out()
 
     def column(self) -> TextColumn:
         """The rows so far; nothing can be added after that."""
+        distinct = self._sort_out()
+        return TextColumn(distinct, self._of_row.column())
+
+    def _sort_out(self) -> Texts:
+        """Keep each text once."""
         self._lately.clear()
         distinct, number_of = self._bytes.texts().distinct()
-        return TextColumn(distinct, number_of[np.asarray(self._of_row)])
+        self._of_row.replace(number_of)
+        self._bytes = _Bytes(distinct)
+        self._most = max(MOST_GATHERED, 2 * len(distinct))
+        return distinct
 
 
 class _Bytes:
     """The bytes of texts, one after the other."""
 
-    def __init__(self) -> None:
-        self.content: list[bytes] = []
-        self.ends = array("q", [0])
+    def __init__(self, first: Texts | None = None) -> None:
+        self.content = [first.content[:-WIDTH]] if first else []
+        self.ends = array("q", first.offsets.astype(np.int64).tobytes() if first else [0])
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
 
     def add(self, texts: Sequence[bytes]) -> None:
         self.content.append(b"".join(texts))

@@ -19,7 +19,7 @@ from tasks.adapters.languages import measure_languages
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.logs.time_formats import time_format
 from tasks.adapters.resources import topic_map, wordnet
-from tasks.core.detection.readings import one_spelling
+from tasks.core.detection.readings import normalise
 from tasks.core.languages import Languages
 from tasks.core.measures.information import information_kept
 from tasks.core.records import NO_TIME, PRECISIONS, QueryLog, RecordTable
@@ -123,6 +123,7 @@ def _read(job: Job, progress: Progress) -> tuple[QueryLog, str]:
         progress=progress,
         secret=job.store.secret,
         most_rows=MOST_ROWS,
+        spelt=normalise,
     )
     try:
         return read(options), ""
@@ -162,7 +163,7 @@ def _estimates(job: Job, log: QueryLog) -> list[Estimate]:
     if not len(log.texts):
         return []
     job = replace(job, settings=replace(job.settings, l=1, method="adaptive", guarantee="strict"))
-    table = analyse_log(job, replace(log, texts=one_spelling(log.texts)))
+    table = analyse_log(job, log)
     comparison = compare_records(job, table)
     return [_estimate(job, log, table, comparison, k) for k in TRIED]
 

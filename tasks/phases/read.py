@@ -17,7 +17,7 @@ import numpy as np
 from tasks.adapters.languages import measure_languages
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.rejects import rejects_without_release, write_rejects
-from tasks.core.detection.readings import one_spelling
+from tasks.core.detection.readings import normalise
 from tasks.core.events import KNOWN, event_keys, known_rows
 from tasks.core.records import Flags, Longs, QueryLog
 from tasks.errors import BadLog, InputError, NothingToRelease, UsageError
@@ -153,10 +153,11 @@ def read_files(job: Job, progress: Progress) -> QueryLog:
         job.settings.log_options,
         progress=progress,
         secret=job.store.secret,
+        spelt=normalise,
     )
     log = replace(log, languages=measure_languages(log.texts))
     _refuse_other_languages(job.settings, log)
-    return replace(log, texts=one_spelling(log.texts))
+    return log
 
 
 def _refuse_other_languages(settings: Settings, log: QueryLog) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.counted import Counted
-from tasks.core.detection.readings import one_spelling
+from tasks.core.detection.readings import normalise
 from tasks.core.events import KNOWN, event_keys, known_rows, unit_keys
 from tasks.core.records import NO_TIME, QueryLog
 from tasks.core.texts import TextColumn
@@ -27,7 +27,7 @@ def log_of(
     users = [user for user, _, _ in rows] if has_users else range(len(rows))
     present, ranks = np.unique(np.array(users, dtype=np.int64), return_inverse=True)
     return QueryLog(
-        texts=one_spelling(TextColumn.of([text for _, text, _ in rows])),
+        texts=TextColumn.of([normalise(text) for _, text, _ in rows]),
         users=ranks.astype(np.int32),
         times=np.array([time for _, _, time in rows], dtype=np.int64),
         people=present * 1000 + 7,

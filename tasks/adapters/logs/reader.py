@@ -25,6 +25,7 @@ from tasks.adapters.logs.sniffing import sniff
 from tasks.adapters.logs.table import COPY, Table
 from tasks.adapters.logs.times import Dates
 from tasks.adapters.logs.values import NOT_A_SEARCH, judge, text_of, user_fault
+from tasks.core.columns import Growing, computed, joined, row_parts
 from tasks.core.counted import Counted, Unit, folded_id, unit_of
 from tasks.core.digests import byte_keys
 from tasks.core.log_options import LogOptions
@@ -51,6 +52,7 @@ def read_logs(
     progress: Progress | None = None,
     secret: bytes = b"",
     most_rows: int = 0,
+    spelt: Callable[[str], str] = str,
 ) -> QueryLog:
     """Read logs in the order of their names, whatever the order of the arguments.
 
@@ -61,6 +63,7 @@ def read_logs(
         progress: told from time to time how many bytes have been read, of how many.
         secret: the store's, by which user ids become numbers that nobody else can try out.
         most_rows: of each file, if only its beginning is wanted.
+        spelt: the spelling in which a text is kept.
 
     Returns:
         One entry per accepted row, and every other row among the rejects. A file of zero bytes,
@@ -77,7 +80,8 @@ def read_logs(
     files = find_files(paths)
     sizes = [attempt(partial(source_size, file), f"cannot read {file}") for file in files]
     users = _Users(unit_of(options.person), exact=options.exact_ids)
-    builder = _LogBuilder(tuple(files), secret, _Meter(sum(sizes), progress), users)
+    meter = _Meter(sum(sizes), progress)
+    builder = _LogBuilder(tuple(files), secret, meter, users, TextGatherer(spelt))
     for index, file in enumerate(files):
         found = sniff(file, options) if options.format == "auto" else options.format
         if found and sizes[index]:
@@ -185,17 +189,18 @@ class _LogBuilder:
     secret: bytes
     meter: _Meter
     known: _Users
+    texts: TextGatherer
     counted: Counted | None = None
     counted_in: str = ""
     described: list[FileRead] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     has_times: bool = False
     passed_over: int = 0
-    texts: TextGatherer = field(default_factory=TextGatherer)
-    users: array[int] = field(default_factory=lambda: array("i"))
-    times: array[int] = field(default_factory=lambda: array("q"))
+    users: Growing[np.int32] = field(default_factory=lambda: Growing(np.int32))
+    times: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
+    rows: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
+    last_row: int = 0
     rows_of: dict[int, int] = field(default_factory=dict)
-    rows: array[int] = field(default_factory=lambda: array("q"))
     reject_sources: array[int] = field(default_factory=lambda: array("i"))
     reject_rows: array[int] = field(default_factory=lambda: array("q"))
     reject_reasons: list[str] = field(default_factory=list)
@@ -206,8 +211,20 @@ class _LogBuilder:
         """Read a file to its end, or so many rows; whether that was all of it."""
         self._note_columns(self.files[source], table)
         has_users = self.known.unit != "rows"
-        users, times, rows = self.users, self.times, self.rows
-        texts: list[str] = []
+        users, times, rows, texts = array("i"), array("q"), array("q"), list[str]()
+
+        def keep() -> None:
+            """What has been read since this was last called."""
+            numbers = np.array(rows)
+            self.last_row = max(self.last_row, int(numbers.max(initial=0)))
+            self.users.add(np.array(users))
+            self.times.add(np.array(times))
+            self.rows.add(numbers)
+            self.texts.add(texts)
+            for read in (users, times, rows):
+                del read[:]
+            texts.clear()
+
         numbers, number_of_new = self.known.numbers, self.known.number
         seconds_of, passed_before = dates.seconds_of, self.passed_over
         some = islice(table.rows, most_rows) if most_rows else table.rows
@@ -228,18 +245,14 @@ class _LogBuilder:
                     times.append(seconds)
                     rows.append(number)
             if number % _ROWS_BETWEEN_REPORTS == 0:
-                self._keep_texts(texts)
+                keep()
                 self.meter.show(stream.position())
-        self._keep_texts(texts)
-        self.rows_of[source] = len(rows) - sum(self.rows_of.values())
+        keep()
+        self.rows_of[source] = len(self.rows) - sum(self.rows_of.values())
         if self.passed_over > passed_before:
             passed = self.passed_over - passed_before
             self.warnings.append(f"{stream.name}: {passed} entries are no searches, passed over")
         return not most_rows or next(table.rows, None) is None
-
-    def _keep_texts(self, texts: list[str]) -> None:
-        self.texts.add(texts)
-        texts.clear()
 
     def describe(
         self,
@@ -259,16 +272,14 @@ class _LogBuilder:
 
     def query_log(self) -> QueryLog:
         """All rows; nothing can be added after that."""
-        sources = np.arange(len(self.files), dtype=np.min_scalar_type(-len(self.files)))
-        origins = np.repeat(sources[list(self.rows_of)], list(self.rows_of.values()))
-        rows: Ints | Longs = np.asarray(self.rows)
-        if rows.max(initial=0) <= np.iinfo(np.int32).max:
-            rows = rows.astype(np.int32)
-            self.rows = array("q")
+        count = len(self.rows)
+        origins = self._origins(count)
+        fits = self.last_row <= np.iinfo(np.int32).max
+        rows: Ints | Longs = self.rows.column_of(np.int32) if fits else self.rows.column()
         return QueryLog(
             texts=self.texts.column(),
-            users=self._ranks(len(rows)),
-            times=np.asarray(self.times),
+            users=self._ranks(count),
+            times=self.times.column(),
             people=self._people(origins, rows),
             origins=origins,
             rows=rows,
@@ -309,21 +320,45 @@ class _LogBuilder:
         self.reject_rows.append(number)
         self.reject_reasons.append(reason)
 
+    def _origins(self, count: int) -> Narrow:
+        """The file of each row."""
+        kind = np.min_scalar_type(-len(self.files))
+        ends = np.cumsum(list(self.rows_of.values()), dtype=np.int64)
+        sources = np.array([*self.rows_of], dtype=kind)
+        return computed(
+            count,
+            kind,
+            lambda rows: sources[
+                np.searchsorted(ends, np.arange(rows.start, rows.stop), side="right")
+            ],
+        )
+
     def _ranks(self, count: int) -> Ints:
         """Rank of each row's user among the sorted ids, so that the order of rows is no matter."""
         if self.known.unit == "rows":
-            return np.arange(count, dtype=np.int32)
+            return computed(count, np.int32, lambda rows: np.arange(rows.start, rows.stop))
         ids = self.known.ids
         ranks = np.empty(len(ids), dtype=np.int32)
         ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
-        return np.asarray(ranks[np.asarray(self.users)])
+        self.users.replace(ranks)
+        return self.users.column()
 
     def _people(self, origins: Narrow, rows: Ints | Longs) -> Longs:
         """A number for each rank, made from the user's id, or from the row where rows count."""
-        if self.known.unit == "rows":
-            places = zip(origins, rows, strict=True)
-            names: Iterable[str] = (f"{self.files[source]}:{row}" for source, row in places)
-        else:
-            names = sorted(self.known.ids)
+        if self.known.unit != "rows":
+            return self._keys(sorted(self.known.ids))
+        return joined(
+            len(rows),
+            np.int64,
+            (
+                self._keys(
+                    f"{self.files[source]}:{row}"
+                    for source, row in zip(origins[own].tolist(), rows[own].tolist(), strict=True)
+                )
+                for own in row_parts(len(rows))
+            ),
+        )
+
+    def _keys(self, names: Iterable[str]) -> Longs:
         keys = byte_keys((name.encode("utf-8", "surrogatepass") for name in names), self.secret)
         return keys.view(np.int64)[::2].copy()

@@ -19,7 +19,7 @@ import numpy as np
 from tasks.core.arrays import narrowed, take_ragged
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
-from tasks.core.texts import TextColumn, Texts
+from tasks.core.texts import Texts
 
 IDENTIFIER_CONCEPT = -2
 """Marks an item as an identifier on its way from the text pipeline to the record table.
@@ -36,16 +36,12 @@ Offsets = tuple[int, int]
 
 def normalise(text: str) -> str:
     """One spelling for one query: compatibility forms folded, lower case, single blanks."""
-    folded = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    folded = text.lower()
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
     if not folded.isprintable():
         folded = "".join(c if c.isprintable() else " " for c in folded)
     return " ".join(folded.split())
-
-
-def one_spelling(texts: TextColumn) -> TextColumn:
-    """The same rows with normalised texts."""
-    distinct, number_of = Texts.of(map(normalise, texts.distinct)).distinct()
-    return TextColumn(distinct, number_of[texts.of_row])
 
 
 def said(text: str) -> str:
