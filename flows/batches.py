@@ -37,6 +37,7 @@ from tasks.errors import (
 from tasks.folders import overlap
 from tasks.phases.job import Job, files_of, open_store
 from tasks.phases.read import refuse_unreadable
+from tasks.runtime.columns import past_memory
 from tasks.runtime.executor import Executor
 from tasks.runtime.files import locked
 from tasks.runtime.fingerprint import content_digest
@@ -175,7 +176,8 @@ class InboxRun:
     def run(self) -> Outcome:
         """Release what is complete; each file is taken under the lock, then others may go on."""
         step = self._append_next if self._order.edition == "append" else self._begin_anew
-        with open_ledger(Path(self._settings.store)) as ledger, closing(self._store):
+        memory = past_memory(self._settings.temp, self._settings.memory)
+        with memory, open_ledger(Path(self._settings.store)) as ledger, closing(self._store):
             while self._locked(step, ledger):
                 pass
         return self.outcome

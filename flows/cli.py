@@ -142,6 +142,7 @@ NUMBERS: dict[str, type[int] | type[float]] = {
     "workers": int,
     "keep_editions": int,
     "store_limit": float,
+    "memory": float,
     "worker_memory": float,
     "epsilon": float,
     "delta": float,
@@ -277,6 +278,17 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--store-limit", metavar="GB", help="room for its cache; less only costs time (10)"
     )
     files.add_argument("--workers", metavar="N", help="processes to use (all cores)")
+    files.add_argument(
+        "--memory",
+        metavar="GB",
+        help="for the run and its workers together, as 8GB: what of a log does not fit waits on "
+        "the disk (half of this machine's)",
+    )
+    files.add_argument(
+        "--temp",
+        metavar="DIR",
+        help="private: where that waits, in files that nobody can open (the store's cache)",
+    )
 
 
 def _add_engine_options(parser: argparse.ArgumentParser) -> None:
@@ -351,12 +363,19 @@ def _let_the_line_win(arguments: argparse.Namespace, chosen: dict[str, Any]) -> 
 def _convert(name: str, value: Any) -> Any:
     if name in NUMBERS:
         try:
-            return NUMBERS[name](value)
+            return NUMBERS[name](_without_unit(value) if name == "memory" else value)
         except ValueError:
             raise UsageError(f"{name} must be a number, not {value!r}") from None
     if name == "columns":
         return _columns(value)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _without_unit(value: Any) -> Any:
+    """8GB, 8 GB and 8 are one."""
+    return (
+        value.strip().upper().removesuffix("B").removesuffix("G") if str is type(value) else value
+    )
 
 
 def _columns(text: str) -> dict[str, str]:

@@ -96,10 +96,12 @@ def compare_all(
 ) -> dict[str, Any]:
     """Every part once, in order; returns what was found."""
     from tasks.evaluation.comparison import MethodComparison
+    from tasks.runtime.columns import past_memory
     from tasks.runtime.executor import READY_SECONDS, LocalExecutor
 
-    executor = LocalExecutor(settings.workers)
-    with executor.running(READY_SECONDS) as run:
+    executor = LocalExecutor(settings.processes)
+    memory = past_memory(settings.temp, settings.memory)
+    with memory, executor.running(READY_SECONDS) as run:
         comparison = MethodComparison(settings, executor, screen.progress, run)
         for part in comparison.parts:
             heed_interrupts()

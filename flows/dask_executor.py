@@ -45,7 +45,7 @@ SHOWN_AS: Final = {
 def executor_of(settings: Settings) -> Iterator[Executor]:
     """Whoever works through the parts of a flow, as its settings say."""
     if settings.runner == "local":
-        yield LocalExecutor(settings.workers)
+        yield LocalExecutor(settings.processes)
         return
     with _api_for_workers(), _connected(settings) as runner:
         # A cluster that grows on demand may have none yet.
@@ -99,7 +99,7 @@ def _cluster(settings: Settings) -> dict[str, Any]:
     if settings.dask_address:
         return {"address": settings.dask_address}
     own = {
-        "n_workers": settings.workers,
+        "n_workers": settings.processes,
         "threads_per_worker": 1,
         "memory_limit": f"{settings.worker_memory}GB",
         # Its dashboard would be open to whoever reaches this machine.

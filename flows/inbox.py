@@ -129,7 +129,7 @@ def _release(order: Order, screen: Screen, *, bare: bool) -> Outcome:
         from flows.release import Phases
         from tasks.runtime.executor import LocalExecutor
 
-        executor = LocalExecutor(order.settings.workers)
+        executor = LocalExecutor(order.settings.processes)
         return InboxRun(order, executor, lambda: Phases(screen)).run()
     store = Path(order.settings.store)
     folders = order.out.glob("edition-*")

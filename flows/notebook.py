@@ -117,7 +117,7 @@ def _release(settings: Settings, screen: Screen, *, prefect: bool) -> None:
     if not prefect:
         if settings.runner == "dask":
             raise UsageError("runner dask is one of Prefect's: add prefect=True")
-        job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
+        job = Job.of(settings, LocalExecutor(settings.processes), screen.progress)
         release_into_folder(job, Phases(screen))
         return
     set_prefect_defaults()

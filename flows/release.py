@@ -35,6 +35,7 @@ from tasks.phases.read import read
 from tasks.phases.redact import redact
 from tasks.phases.verify import verify
 from tasks.phases.write import write
+from tasks.runtime.columns import most_on_disk, past_memory
 from tasks.runtime.files import locked
 from tasks.runtime.results import Result
 from tasks.schema import FileRead, FinalMeasures
@@ -95,7 +96,11 @@ def release_into_folder(job: Job, phases: Phases) -> FinalMeasures:
     def waiting() -> None:
         phases.display.say(f"another run is at work on {out}; waiting for it")
 
-    with locked(out, waiting), _book(job) as book:
+    with (
+        past_memory(job.settings.temp, job.settings.memory),
+        locked(out, waiting),
+        _book(job) as book,
+    ):
         refuse_replacement(job)
         if book:
             refuse_overspending(job, book)
@@ -200,6 +205,7 @@ def final_measures(
         shards=made.job.executor.take_figures(),
         seconds=seconds,
         peak_memory_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        peak_disk_mb=round(most_on_disk() / 2**20, 1),
     )
     if not final["edition"]:
         del final["edition"]

@@ -105,7 +105,7 @@ def _release(settings: Settings, screen: Screen, *, bare: bool) -> FinalMeasures
         from tasks.phases.job import Job
         from tasks.runtime.executor import LocalExecutor
 
-        job = Job.of(settings, LocalExecutor(settings.workers), screen.progress)
+        job = Job.of(settings, LocalExecutor(settings.processes), screen.progress)
         return release_into_folder(job, Phases(screen, started=screen.started))
     folders, store = [Path(settings.out)], Path(settings.store)
     await_server = start_prefect(screen, lambda: leave_at_once(folders, store, REMAINS), store)

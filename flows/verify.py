@@ -13,7 +13,7 @@ from flows.cli import add_config_option, new_parser
 from flows.config_file import config_of
 from flows.process import INTERRUPTED, speak_to_any_terminal
 from tasks.errors import LogveilError, UsageError, VerificationFailed
-from tasks.folders import default_store, private_folder
+from tasks.folders import cache_folder, default_store, private_folder
 
 if TYPE_CHECKING:
     from tasks.phases.prove import Verdict
@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Only now, so that --help answers at once.
     from tasks.phases.prove import audit_folder, prove_folder, refuse_public_audit
     from tasks.phases.prove_public import prove_public
+    from tasks.runtime.columns import past_memory
+    from tasks.settings import half_the_memory
 
     lines = None
     try:
@@ -66,9 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = options.store or config_of(options.config).get("store") or default_store()
         store = Path(private_folder(said))
         prove = prove_public if options.public else prove_folder
-        verdict = prove(options.release, store)
-        if options.audit:
-            lines = audit_folder(options.release, store, options.audit)
+        with past_memory(str(cache_folder(store) / "columns"), half_the_memory()):
+            verdict = prove(options.release, store)
+            if options.audit:
+                lines = audit_folder(options.release, store, options.audit)
     except LogveilError as fault:
         print(f"flows.verify: {fault}", file=sys.stderr)
         return fault.exit_code

@@ -206,3 +206,4 @@ class FinalMeasures(Measures):
     shards: NotRequired[dict[str, dict[str, float]]]
     seconds: dict[str, float]
     peak_memory_mb: float
+    peak_disk_mb: float

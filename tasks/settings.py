@@ -35,6 +35,8 @@ CERTIFICATE = ("title", "purpose", "operator", "approver", "review_date", "conta
 COLUMN_ROLES = ("user", "query", "time", "count")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
+FLOW_MEMORY, WORKER_MEMORY = 1.0, 0.5
+"""Gigabytes that a run has for itself, and that each of its processes takes beside it."""
 MOST_EPSILON, MOST_DELTA = 10.0, 1e-3
 """Of differential privacy that deserves the name."""
 SAMPLE_LOG = Path(__file__).parent / "synthetic" / "data" / "sample_log.tsv"
@@ -80,6 +82,8 @@ class Settings:
     store_limit: float = 10.0
     keep_editions: int = 0
     shared: str = ""
+    memory: float = field(default_factory=lambda: half_the_memory())
+    temp: str = ""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     runner: Runner = "local"
     dask_address: str | None = None
@@ -101,7 +105,10 @@ class Settings:
         reading = self.ancestors or ("proper" if self.method == "paper" else "inclusive")
         object.__setattr__(self, "ancestors", reading)
         object.__setattr__(self, "store", private_folder(self.store))
+        temp = self.temp or os.path.join(cache_folder(self.store), "columns")
+        object.__setattr__(self, "temp", os.path.abspath(temp))
         faults = [*self._choice_faults(), *self._number_faults(), *self._fit_faults()]
+        faults += self._engine_faults()
         faults += self._folder_faults()
         faults += self._counts_faults()
         faults += self._person_faults()
@@ -163,8 +170,17 @@ class Settings:
             faults.append(f"store_limit must be more than 0 GB, not {self.store_limit}")
         if self.keep_editions < 0:
             faults.append(f"keep_editions must be 0 (all) or more, not {self.keep_editions}")
+        return faults
+
+    def _engine_faults(self) -> list[str]:
+        faults = []
         if self.workers < 1:
             faults.append(f"workers must be at least 1, not {self.workers}")
+        if not self.memory >= LEAST_MEMORY:
+            faults.append(
+                f"memory must be at least {LEAST_MEMORY:g} GB, not {self.memory:g}: WordNet, the "
+                "lists and the different queries of a log need as much"
+            )
         if self.worker_memory < LEAST_MEMORY:
             faults.append(
                 f"worker_memory must be at least {LEAST_MEMORY} GB, not {self.worker_memory}: "
@@ -213,13 +229,19 @@ class Settings:
         unnamed = [name for name in ("out", "store") if not getattr(self, name)]
         if unnamed:
             return [f"{name} must name a folder" for name in unnamed]
-        places = {self.store, str(cache_folder(self.store))}
+        places = {self.store, str(cache_folder(self.store)), self.temp}
         return [
-            f"out {self.out} and the store {place} must be apart, neither in the other: what is in "
-            "out is published, what is in the store never"
+            f"out {self.out} and the private {place} must be apart, neither in the other: what is "
+            "in out is published, what is in the store never"
             for place in sorted(places)
             if overlap(self.out, place)
         ]
+
+    @property
+    def processes(self) -> int:
+        """As many of the workers as have room beside the run."""
+        each = self.worker_memory if self.runner == "dask" else WORKER_MEMORY
+        return max(1, min(self.workers, int((self.memory - FLOW_MEMORY) / each)))
 
     @property
     def log_options(self) -> LogOptions:
@@ -267,6 +289,7 @@ class Settings:
             topics=self.topics and _in_utf8(self.topics),
             out=_in_utf8(self.out),
             store=_in_utf8(self.store),
+            temp=_in_utf8(self.temp),
             shared=_in_utf8(self.shared),
         )
 
@@ -282,9 +305,14 @@ class Settings:
             "store_limit",
             "keep_editions",
         )
-        engine = ("workers", "runner", "dask_address", "worker_memory")
+        engine = ("memory", "temp", "workers", "runner", "dask_address", "worker_memory")
         private = (*where, *engine, *CERTIFICATE)
         return {name: value for name, value in asdict(self).items() if name not in private}
+
+
+def half_the_memory() -> float:
+    """Gigabytes: half of what this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / 1e9
 
 
 def _in_utf8(name: str) -> str:

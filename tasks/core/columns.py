@@ -54,6 +54,11 @@ IN_MEMORY: Final[Room] = Memory()
 _room: ContextVar[Room] = ContextVar("room", default=IN_MEMORY)
 
 
+def room() -> Room:
+    """Where columns lie now."""
+    return _room.get()
+
+
 @contextmanager
 def columns_in(room: Room) -> Iterator[None]:
     """Have columns lie somewhere else."""
@@ -153,9 +158,19 @@ def _emptied(parts: list[NDArray[Kind]]) -> Iterator[NDArray[Kind]]:
 
 def places_of(flags: Flags) -> Ints:
     """Rows that are marked, ascending, as a column."""
-    count = sum(int(np.count_nonzero(flags[rows])) for rows in row_parts(len(flags)))
     found = (np.flatnonzero(flags[rows]) + rows.start for rows in row_parts(len(flags)))
-    return joined(count, np.int32, found)
+    return joined(marked(flags), np.int32, found)
+
+
+def kept(values: NDArray[Kind], flags: Flags) -> NDArray[Kind]:
+    """The values of the rows that are marked, as a column."""
+    found = (values[rows][flags[rows]] for rows in row_parts(len(flags)))
+    return joined(marked(flags), values.dtype, found)
+
+
+def marked(flags: Flags) -> int:
+    """How many rows are marked."""
+    return sum(int(np.count_nonzero(flags[rows])) for rows in row_parts(len(flags)))
 
 
 def counts_of(labels: Narrow, count: int, weights: NDArray[Any] | None = None) -> Longs:

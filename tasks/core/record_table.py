@@ -15,8 +15,10 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tasks.core.arrays import distinct, owners, take_ragged
+from tasks.core.columns import column, computed, counts_of
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.detection.readings import IDENTIFIER_CONCEPT, Readings
+from tasks.core.members import members_of
 from tasks.core.records import (
     ATTRIBUTE,
     IDENTIFIER,
@@ -86,7 +88,7 @@ def find_forms(
         readings: what the text pipeline found in each of them.
         text_of: of each record; points into `texts`.
     """
-    rows_of_text = np.bincount(text_of, minlength=len(texts)).astype(np.int32)
+    rows_of_text = counts_of(text_of, len(texts)).astype(np.int32)
     represent = partial(
         _representatives, taxonomy=taxonomy, threshold=threshold, inclusive=inclusive
     )
@@ -114,16 +116,25 @@ def build_record_table(
         bits_of: the information content of words.
     """
     sets, set_of_form = _distinct_sets(found.forms)
-    form_of = found.form_of_text[text_of]
-    canonical = np.lexsort((users, times, form_of)).astype(np.int32)
+    of_row = computed(len(text_of), np.int32, lambda own: found.form_of_text[text_of[own]])
+    by_form = members_of(of_row, len(found.forms))
+    del of_row
+    form_of, owners, log_rows = (column(len(text_of), np.int32) for _ in range(3))
+    moments, done = column(len(text_of), np.int64), 0
+    for forms, rows, numbers in by_form.parts():
+        order = np.lexsort((users[rows], times[rows], numbers))
+        rows, own = rows[order], slice(done, done + len(rows))
+        form_of[own], log_rows[own] = numbers + forms.start, rows
+        owners[own], moments[own] = users[rows], times[rows]
+        done = own.stop
     return RecordTable(
         forms=found.forms,
         sets=sets,
         set_of_form=set_of_form,
-        form_of=form_of[canonical],
-        users=users[canonical],
-        times=times[canonical],
-        log_rows=canonical,
+        form_of=form_of,
+        users=owners,
+        times=moments,
+        log_rows=log_rows,
         words=found.words,
         word_bits=bits_of(found.words),
         fillers=np.array(
@@ -212,10 +223,11 @@ def _forms(
     lengths = np.diff(readings.item_offsets)[order]
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    item_words, item_concepts = (np.empty(offsets[-1], dtype=np.int32) for _ in range(2))
-    item_kinds, item_identifiers = (np.empty(offsets[-1], dtype=np.int8) for _ in range(2))
+    items = int(offsets[-1])
+    item_words, item_concepts = (column(items, np.int32) for _ in range(2))
+    item_kinds, item_identifiers = (column(items, np.int8) for _ in range(2))
     most = np.min_scalar_type(-1 - int(lengths.max(initial=0)))
-    item_attributes = np.empty(offsets[-1], dtype=most)
+    item_attributes = column(items, most)
     number_of: dict[str, int] = {}
     attributes = [(np.zeros(0, dtype=np.int32),) * 3]
     for start in range(0, len(order), FORMS_AT_A_TIME):

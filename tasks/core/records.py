@@ -100,15 +100,19 @@ class QueryLog:
 
     def only(self, chosen: Flags, chosen_rejects: Flags) -> QueryLog:
         """Some of the rows and of the rejects, as if the others had never been in the files."""
-        present, users = np.unique(self.users[chosen], return_inverse=True)
+        users = columns.kept(self.users, chosen)
+        present = np.zeros(len(self.people), dtype=np.bool_)
+        for own in columns.row_parts(len(users)):
+            present[users[own]] = True
+        ranks = np.cumsum(present, dtype=np.int32) - 1
         return replace(
             self,
-            texts=self.texts[chosen],
-            users=users.astype(np.int32),
-            times=self.times[chosen],
+            texts=self.texts.only(chosen),
+            users=columns.computed(len(users), np.int32, lambda own: ranks[users[own]]),
+            times=columns.kept(self.times, chosen),
             people=self.people[present],
-            origins=self.origins[chosen],
-            rows=self.rows[chosen],
+            origins=columns.kept(self.origins, chosen),
+            rows=columns.kept(self.rows, chosen),
             reject_sources=self.reject_sources[chosen_rejects],
             reject_rows=self.reject_rows[chosen_rejects],
             reject_reasons=self.reject_reasons[chosen_rejects],
@@ -116,10 +120,11 @@ class QueryLog:
 
     def set_aside(self, rows: Flags, reason: str) -> QueryLog:
         """The log with some of its rows among the rejects, which stay in the order of the files."""
-        sources = np.concatenate([self.reject_sources, self.origins[rows]])
-        numbers = np.concatenate([self.reject_rows, self.rows[rows]])
+        aside = columns.places_of(rows)
+        sources = np.concatenate([self.reject_sources, self.origins[aside]])
+        numbers = np.concatenate([self.reject_rows, self.rows[aside]])
         reasons = np.concatenate(
-            [self.reject_reasons, np.full(int(rows.sum()), reason, dtype=np.object_)]
+            [self.reject_reasons, np.full(len(aside), reason, dtype=np.object_)]
         )
         order = np.lexsort((numbers, sources))
         return replace(

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tasks.core.arrays import narrowed
-from tasks.core.columns import Growing
+from tasks.core.columns import Growing, computed, kept, row_parts
 from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 
 TEXTS_AT_A_TIME: Final = 1 << 16
@@ -107,11 +107,19 @@ class TextColumn:
 
     def __getitem__(self, rows: Ints | Longs | Flags | slice) -> TextColumn:
         """Some of the rows, with the texts that these have."""
-        own = self.of_row[rows]
+        return self._renumbered(self.of_row[rows])
+
+    def only(self, chosen: Flags) -> TextColumn:
+        """The rows that are marked."""
+        return self._renumbered(kept(self.of_row, chosen))
+
+    def _renumbered(self, own: Ints) -> TextColumn:
         used = np.zeros(len(self.distinct), dtype=np.bool_)
-        used[own] = True
+        for rows in row_parts(len(own)):
+            used[own[rows]] = True
         number_of = np.cumsum(used, dtype=np.int32) - 1
-        return TextColumn(self.distinct.take(np.flatnonzero(used)), number_of[own])
+        of_row = computed(len(own), np.int32, lambda rows: number_of[own[rows]])
+        return TextColumn(self.distinct.take(np.flatnonzero(used)), of_row)
 
     def tolist(self) -> list[str]:
         texts = list(self.distinct)

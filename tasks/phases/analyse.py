@@ -28,6 +28,7 @@ from tasks.adapters.detection.text_reader import (
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.word_frequencies import word_information
+from tasks.core.columns import computed
 from tasks.core.detection.readings import PlacedReadings, merge_spellings
 from tasks.core.record_table import FoundForms, build_record_table, find_forms
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
@@ -82,7 +83,8 @@ def _find_forms(job: Job, log: QueryLog) -> tuple[FoundForms, Ints]:
     texts, reader = log.texts.distinct, TextReader.of(job.settings)
     cache = ReadingCache(job.store, reading_fingerprint(reader))
     readings = cache.read(texts, _NewTexts(job, reader, log).read)
-    text_of = merge_spellings(texts, readings)[log.texts.of_row]
+    standing, of_row = merge_spellings(texts, readings), log.texts.of_row
+    text_of = computed(len(of_row), np.int32, lambda rows: standing[of_row[rows]])
     found = find_forms(
         texts,
         readings,

@@ -92,7 +92,7 @@ def inspect_log(settings: Settings, progress: Progress = silent) -> Inspection:
         UsageError: the settings do not fit the log.
         InputError: it cannot be read.
     """
-    job = Job.of(settings, LocalExecutor(settings.workers))
+    job = Job.of(settings, LocalExecutor(settings.processes))
     log, doubt = _read(job, progress)
     few = _some_people(log)
     return Inspection(

@@ -13,6 +13,8 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -21,18 +23,35 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.core.columns import columns_in, room
 from tasks.errors import disk_fault
 from tasks.runtime.files import make_private
 
+IN_MEMORY: Final = 1 / 8
+"""The part of a run's memory that columns may take before they lie in files."""
 LEAST_BYTES: Final = 1 << 20
 """Smaller columns lie in memory whatever there is."""
+
+
+@contextmanager
+def past_memory(temp: str, gigabytes: float) -> Iterator[None]:
+    """Work on logs larger than memory, of which there is so much for the whole run."""
+    with columns_in(ColumnFiles(Path(temp), int(gigabytes * 1e9 * IN_MEMORY))):
+        yield
+
+
+def most_on_disk() -> int:
+    """The most bytes of columns that have been in files."""
+    own = room()
+    return own.most_on_disk if isinstance(own, ColumnFiles) else 0
 
 
 class ColumnFiles:
     """Columns lie in memory up to a limit, and in files beyond it.
 
     Attributes:
-        written: bytes of the files that there are, and the most that there were.
+        on_disk: bytes of the files that there are.
+        most_on_disk: the most that there have been.
     """
 
     def __init__(self, folder: Path, most_in_memory: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -11,11 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core import record_table, texts
+from tasks.core import columns, record_table, texts
 from tasks.core.arrays import narrowed
+from tasks.core.columns import columns_in
 from tasks.core.detection.readings import Item, pack_readings
 from tasks.core.record_table import build_record_table, find_forms
 from tasks.core.texts import TextColumn, TextGatherer, Texts
+from tasks.runtime import columns as runtime_columns
+from tasks.runtime.columns import ColumnFiles
 from tests.helpers.random_logs import equal_bits, spans
 from tests.helpers.strategies import mini_taxonomy
 
@@ -90,8 +94,8 @@ def test_texts_take_few_bytes_a_row() -> None:
         assert bytes_a_row(gather) < 100
 
 
-def test_records_take_few_bytes_a_row() -> None:
-    """What is made of texts and readings, these not counted."""
+def test_records_take_few_bytes_a_row(tmp_path: Path) -> None:
+    """What is made of texts and readings, these and columns not counted."""
 
     def build(count: int) -> None:
         text_of = np.arange(count, dtype=np.int32) * 2 // 3
@@ -113,5 +117,8 @@ def test_records_take_few_bytes_a_row() -> None:
     with (
         patch.object(texts, "TEXTS_AT_A_TIME", 1 << 9),
         patch.object(record_table, "FORMS_AT_A_TIME", 1 << 9),
+        patch.object(columns, "ROWS_AT_A_TIME", 1 << 9),
+        patch.object(runtime_columns, "LEAST_BYTES", 1 << 9),
+        columns_in(ColumnFiles(tmp_path, most_in_memory=0)),
     ):
-        assert bytes_a_row(build) < 110
+        assert bytes_a_row(build) < 80

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tasks.core.arrays import narrowed, take_ragged
+from tasks.core.columns import column
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 from tasks.core.texts import Texts
@@ -172,7 +173,7 @@ def join_readings(parts: list[PlacedReadings], count: int) -> Readings:
         offsets = columns[name] = narrowed(np.cumsum(offsets, out=offsets), np.int32)
         for value in values:
             kind = np.result_type(np.bool_, *{getattr(own, value).dtype for _, own in parts})
-            columns[value] = np.empty(offsets[-1], dtype=kind)
+            columns[value] = column(int(offsets[-1]), kind)
     while parts:
         places, own = parts.pop()
         for name, values in _RAGGED.items():

@@ -210,6 +210,7 @@ PUBLIC: Final[dict[str, Rounding]] = {
     "shards.*": INTERNAL,
     "seconds.*": INTERNAL,
     "peak_memory_mb": INTERNAL,
+    "peak_disk_mb": INTERNAL,
     "basis.*": INTERNAL,
 }
 """The rounding of every figure, by its name joined by dots; the longest that fits counts."""
