@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class QueryLog:
             times=columns.kept(self.times, chosen),
             people=self.people[present],
             origins=columns.kept(self.origins, chosen),
-            rows=columns.kept(self.rows, chosen),
+            rows=cast("Ints | Longs", columns.kept(self.rows, chosen)),
             reject_sources=self.reject_sources[chosen_rejects],
             reject_rows=self.reject_rows[chosen_rejects],
             reject_reasons=self.reject_reasons[chosen_rejects],
