@@ -28,7 +28,7 @@ from tasks.adapters.detection.text_reader import (
 from tasks.adapters.public_data import stop_words
 from tasks.adapters.resources import wordnet
 from tasks.adapters.word_frequencies import word_information
-from tasks.core.columns import computed
+from tasks.core.columns import computed, row_parts
 from tasks.core.detection.readings import PlacedReadings, merge_spellings
 from tasks.core.record_table import FoundForms, build_record_table, find_forms
 from tasks.core.records import Ints, Longs, QueryLog, RecordTable
@@ -119,8 +119,11 @@ class _NewTexts:
         """Each text is read where it first stands in the log."""
         settings, log, workers = self.job.settings, self.log, self.job.executor.workers
         compile_lists(self.reader)
-        first = np.empty(len(log.texts.distinct), dtype=np.int32)
-        first[log.texts.of_row[::-1]] = np.arange(len(log.texts), dtype=np.int32)[::-1]
+        first, of_row = np.empty(len(log.texts.distinct), dtype=np.int32), log.texts.of_row
+        for rows in reversed(list(row_parts(len(of_row)))):
+            # The last of several values for one place stays.
+            numbers = np.arange(rows.start, rows.stop, dtype=np.int32)
+            first[of_row[rows][::-1]] = numbers[::-1]
         records = first[new]
         new = new[np.lexsort((log.rows[records], log.origins[records]))]
         most = texts_per_part(settings.worker_memory, len(new), workers)

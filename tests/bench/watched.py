@@ -94,12 +94,12 @@ class _Peaks:
 def _peaks_until_end(process: subprocess.Popen[bytes], folder: Path | None) -> _Peaks:
     peaks = _Peaks()
     while True:
-        family = list(_family(process.pid))
-        own, *children = map(_resident_bytes, family)
+        pids = list(family(process.pid))
+        own, *children = map(_resident_bytes, pids)
         peaks.all = max(peaks.all, own + sum(children))
         peaks.child = max(peaks.child, *children, 0)
         peaks.folder = max(peaks.folder, bytes_below(folder))
-        peaks.cpu |= {pid: seconds for pid in family if (seconds := _cpu_seconds(pid))}
+        peaks.cpu |= {pid: seconds for pid in pids if (seconds := _cpu_seconds(pid))}
         try:
             process.wait(POLL_SECONDS)
         except subprocess.TimeoutExpired:
@@ -125,13 +125,13 @@ def bytes_below(folder: Path | None) -> int:
     return total
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
     """A process and its descendants; each thread lists the children that it started."""
     yield pid
     for listing in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in listing.read_text().split():
-                yield from _family(int(child))
+                yield from family(int(child))
 
 
 def _resident_bytes(pid: int) -> int:
