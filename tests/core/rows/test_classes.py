@@ -23,7 +23,7 @@ from tasks.core.rows.classes import (
 from tasks.core.rows.levels import ItemLevels, item_levels
 from tasks.core.rows.problem import RowProblem, groups_of, row_problem
 from tasks.core.rows.search import NOWHERE
-from tests.core.rows.materials import VAGUEST, Log, hard_logs
+from tests.core.rows.materials import VAGUEST, Log, hard_logs, forms_of
 from tests.core.rows.test_search import small_log, small_tree
 from tests.helpers.executors import each_executor, through_bytes
 
@@ -59,7 +59,7 @@ def test_every_class_holds_k_people_in_however_many_parts(
     for own in known:
         units = np.flatnonzero(classes == own)
         assert len(set(problem.users[units].tolist())) >= k
-        assert len(set(problem.groups[problem.forms[units]].tolist())) == 1
+        assert len(set(problem.groups[forms_of(problem)[units]].tolist())) == 1
 
 
 @settings(max_examples=60)
@@ -72,10 +72,10 @@ def test_parts_hold_every_unit_once_and_those_of_one_best_level_together(
     assert all(len(part) for part in parts)
     assert all(part.tolist() == sorted(part.tolist()) for part in parts)
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem)))
-    anchors = best_shared_nodes(problem)[problem.forms]
+    anchors = best_shared_nodes(problem)[forms_of(problem)]
     for part in parts:
         # As large as asked for, unless one form is that of more.
-        assert len(part) <= size or len(set(problem.forms[part].tolist())) == 1
+        assert len(part) <= size or len(set(forms_of(problem)[part].tolist())) == 1
     if len(parts) > 1:
         held = [set(anchors[part].tolist()) for part in parts]
         in_several = [own for own in set().union(*held) if sum(own in each for each in held) > 1]
@@ -151,13 +151,13 @@ def test_a_part_keeps_what_its_units_hold_and_the_order_of_numbers(
     assert part.weights.tolist() == problem.weights[units].tolist()
     assert part.sets.tolist() == problem.sets[units].tolist()
     assert part.time_cells.tolist() == problem.time_cells[:, units].tolist()
-    old = [contents(problem.levels, form) for form in problem.forms[units]]
-    new = [contents(part.levels, form) for form in part.forms]
+    old = [contents(problem.levels, form) for form in forms_of(problem)[units]]
+    new = [contents(part.levels, form) for form in forms_of(part)]
     for field in ("words", "nodes"):
         assert order_of(joined(new, field)) == order_of(joined(old, field))
     for field in ("concepts", "bits", "sizes", "level_bits", "kinds"):
         assert joined(new, field).tolist() == joined(old, field).tolist()
-    forms, own = problem.forms[units], part.forms
+    forms, own = forms_of(problem)[units], forms_of(part)
     assert part.groups[own].tolist() == problem.groups[forms].tolist()
     assert part.told_by_group[own].tolist() == problem.told_by_group[forms].tolist()
 

@@ -12,7 +12,7 @@ from tasks.core.rows.levels import TIME_BITS, item_levels
 from tasks.core.rows.problem import Groups, groups_of, row_problem
 from tasks.core.rows.told import told_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log, hard_logs
+from tests.core.rows.materials import VAGUEST, Log, hard_logs, forms_of
 from tests.helpers.random_logs import HOUR, table_of
 
 PRECISIONS = st.sampled_from([TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR])
@@ -27,7 +27,7 @@ def test_a_unit_is_what_one_person_says(log: Log, precision: int) -> None:
     units = sorted(set(keys))
     assert [units[unit] for unit in unit_of.tolist()] == keys
     assert len(problem) == len(units)
-    assert problem.forms.tolist() == [form for form, _ in units]
+    assert forms_of(problem).tolist() == [form for form, _ in units]
     assert problem.users.tolist() == [user for _, user in units]
     assert problem.weights.tolist() == [keys.count(unit) for unit in units]
     assert problem.sets.tolist() == [int(table.set_of_form[form]) for form, _ in units]
@@ -68,7 +68,7 @@ def test_enough_people_are_counted_once_each(log: Log, k: int, data: st.DataObje
     pairs = [
         (own, unit)
         for own, form in zip(sets, forms, strict=True)
-        for unit in np.flatnonzero(problem.forms == form).tolist()
+        for unit in np.flatnonzero(forms_of(problem) == form).tolist()
     ]
     found = problem.enough_units(*(np.array(column) for column in zip(*pairs, strict=True)))
     assert found.tolist() == expected
