@@ -22,7 +22,7 @@ from tasks.core.rows.candidates import (
 from tasks.core.rows.levels import LogLevels, item_levels
 from tasks.core.rows.problem import WORTH, Groups, RowProblem, groups_of, row_problem
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log, hard_logs, forms_of
+from tests.core.rows.materials import VAGUEST, Log, forms_of, hard_logs
 from tests.helpers.random_logs import HOUR, WORDS, table_of
 from tests.oracles.levels import SlowItem, slow_items
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, TIME_NONE, cut_times
-from tasks.core.rows.levels import TIME_BITS, item_levels
+from tasks.core.rows.levels import TIME_BITS, LogLevels, item_levels
 from tasks.core.rows.problem import Groups, groups_of, row_problem
 from tasks.core.rows.told import told_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log, hard_logs, forms_of
+from tests.core.rows.materials import VAGUEST, Log, forms_of, hard_logs
 from tests.helpers.random_logs import HOUR, table_of
 
 PRECISIONS = st.sampled_from([TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR])
@@ -52,6 +52,27 @@ def test_spans_of_a_precision_have_the_same_number_if_they_are_the_same(
         told = zip(held, cells.tolist(), strict=True)
         spans = {(*times, span) for times, span in told if span >= 0}
         assert len({span for _, span in spans}) == len({time for time, _ in spans}) == len(spans)
+
+
+FIELDS = ("unit_offsets", "users", "weights", "sets", "time_cells")
+
+
+@given(hard_logs(), PRECISIONS, st.integers(1, 9), st.integers(1, 9))
+def test_units_are_the_same_however_many_rows_are_seen_at_a_time(
+    log: Log, precision: int, rows: int, forms: int
+) -> None:
+    taxonomy, table = log
+
+    def found() -> list[object]:
+        levels = LogLevels(table, taxonomy)
+        problem, unit_of = row_problem(table, levels, k=2, l=1, precision=precision)
+        return [unit_of.tolist(), *(getattr(problem, name).tolist() for name in FIELDS)]
+
+    expected = found()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tasks.core.columns.ROWS_AT_A_TIME", rows)
+        patched.setattr("tasks.core.records.FORMS_AT_A_TIME", forms)
+        assert found() == expected
 
 
 @given(hard_logs(least=1), st.integers(1, 4), st.data())
