@@ -83,7 +83,7 @@ def test_parts_hold_every_unit_once_and_those_of_one_best_level_together(
         assert all(sizes[anchors == own].sum() > size for own in in_several)
 
 
-def units_of(problem: RowProblem, forms: Ints) -> Longs:
+def units_of(problem: Problem[LevelsOf], forms: Ints) -> Longs:
     """The units of some forms."""
     return take_ragged(problem.unit_offsets, forms)[1]
 
@@ -145,7 +145,7 @@ def fill(
         names[unit] = (part, own) if own != NOWHERE else None
 
 
-def order_of(values: Longs | Floats) -> list[int]:
+def order_of(values: Longs | Ints | Floats) -> list[int]:
     """Ranks, equal ones for equal values."""
     ordered = sorted(set(values.tolist()))
     return [ordered.index(value) for value in values.tolist()]
