@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.core.columns import computed, row_parts
 from tasks.core.records import Flags, Floats, Ints, Longs, Narrow
 
 Ragged = tuple[Longs, Ints]
@@ -34,9 +35,10 @@ def split_ragged(offsets: Longs, values: Ints) -> list[Ints]:
 
 def take_ragged(offsets: Narrow, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     """New offsets, and the places of the values, of the chosen rows in their order."""
-    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    starts = offsets[:-1][chosen]
+    lengths = offsets[1:][chosen] - starts
     new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    places = np.repeat(offsets[:-1][chosen] - new_offsets[:-1], lengths)
+    places = np.repeat(starts - new_offsets[:-1], lengths)
     return new_offsets, places + np.arange(new_offsets[-1])
 
 
@@ -121,17 +123,30 @@ def people_per_label(labels: Ints | Longs, users: Ints, count: int) -> Longs:
     return np.bincount(keys // width, minlength=count).astype(np.int64)
 
 
-def numbered_by_first(labels: Ints | Longs) -> Longs:
-    """The same groups, numbered 0, 1, … in the order in which they first appear; -1 is none."""
-    held = np.flatnonzero(labels >= 0)
+def people_of(groups: Longs | Ints, users: Ints, count: int) -> Ragged:
+    """The distinct users of each group 0 … count - 1, ascending, given the group of each."""
+    width = int(users.max(initial=0)) + 1
+    held, people = np.divmod(distinct(groups.astype(np.int64) * width + users), width)
+    return np.searchsorted(held, np.arange(count + 1)), people.astype(np.int32)
+
+
+def numbered_by_first(labels: Ints | Longs) -> Ints:
+    """The same groups, numbered 0, 1, … in the order in which they first appear; -1 is none.
+
+    What is found is a column.
+    """
     first = np.full(int(labels.max(initial=-1)) + 1, len(labels))
-    # The last of several values for one place stays, so this is the first of each label.
-    first[labels[held[::-1]]] = held[::-1]
+    for rows in row_parts(len(labels)):
+        own = labels[rows]
+        held = np.flatnonzero(own >= 0)
+        new = held[first[own[held]] == len(labels)]
+        # The last of several values for one place stays, so this is the first of each label.
+        first[own[new[::-1]]] = new[::-1] + rows.start
     # The last entry is that of -1.
-    numbers = np.full(len(first) + 1, -1, dtype=np.int64)
+    numbers = np.full(len(first) + 1, -1, dtype=np.int32)
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
     numbers[order] = np.arange(len(order))
-    return numbers[labels]
+    return computed(len(labels), np.int32, lambda rows: numbers[labels[rows]])
 
 
 def parts_of(count: int) -> Iterator[slice]:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tasks.core.members import members_of
 from tasks.core.mentions import concepts_of
 from tasks.core.records import Flags, Ints, RecordTable
 
@@ -55,17 +56,17 @@ def is_diverse(held: Iterable[tuple[int, int]], least: int) -> bool:
 
 def uniform_groups(groups: Ints, users: Ints, sets: Ints, *, least: int) -> Flags:
     """Which of the groups 0, 1, … of records have too few people with different sets."""
-    order = np.argsort(groups, kind="stable")
-    bounds = np.searchsorted(groups[order], np.arange(int(groups.max(initial=-1)) + 2))
-    people, own = users[order].tolist(), sets[order].tolist()
-    return np.array(
-        [
+    uniform = np.zeros(int(groups.max(initial=-1)) + 1, dtype=np.bool_)
+    members = members_of(groups, len(uniform))
+    for own, rows, _ in members.parts():
+        people, held = users[rows].tolist(), sets[rows].tolist()
+        bounds = (members.offsets[own.start : own.stop + 1] - members.offsets[own.start]).tolist()
+        uniform[own] = [
             start < end
-            and not is_diverse(zip(people[start:end], own[start:end], strict=True), least)
-            for start, end in pairwise(bounds.tolist())
-        ],
-        dtype=np.bool_,
-    )
+            and not is_diverse(zip(people[start:end], held[start:end], strict=True), least)
+            for start, end in pairwise(bounds)
+        ]
+    return uniform
 
 
 def _matched(

@@ -40,14 +40,14 @@ class Members:
     def sizes(self) -> Longs:
         return np.diff(self.offsets)
 
-    def parts(self) -> Iterator[tuple[slice, Ints, Longs]]:
+    def parts(self, most: int | None = None) -> Iterator[tuple[slice, Ints, Longs]]:
         """Some groups after others: which these are, their rows, and the group of each row.
 
-        Groups are numbered from 0 on in each part. There are no more than ROWS_AT_A_TIME rows in a
-        part, or one group that has more.
+        Groups are numbered from 0 on in each part. There are no more than `most` rows in a part
+        (ROWS_AT_A_TIME if none is said), or one group that has more.
         """
         sizes = self.sizes
-        for groups in part_slices(sizes, columns.ROWS_AT_A_TIME):
+        for groups in part_slices(sizes, most or columns.ROWS_AT_A_TIME):
             rows = self.rows[self.offsets[groups.start] : self.offsets[groups.stop]]
             owners = np.repeat(np.arange(groups.stop - groups.start), sizes[groups])
             yield groups, rows, owners

@@ -361,7 +361,8 @@ class Release:
         times: start of the published time span of each class, or NO_TIME.
         precisions: TIME_NONE, TIME_MONTH, TIME_DAY or TIME_HOUR of each class.
         clusters: cluster of each class, or -1 for records without attributes.
-        reasons: why each record is withheld, a number of WITHHELD, or PUBLISHED, shape (n,).
+        reasons: why each record is withheld, a number of WITHHELD, or PUBLISHED, in one byte,
+            shape (n,).
     """
 
     class_of: Ints
@@ -372,7 +373,7 @@ class Release:
     times: Longs
     precisions: Ints
     clusters: Ints
-    reasons: Ints
+    reasons: Narrow
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -383,16 +384,19 @@ class Release:
 
     @property
     def published(self) -> Flags:
-        return self.class_of >= 0
+        """Of each record, as a column."""
+        return columns.computed(len(self.class_of), np.bool_, lambda rows: self.class_of[rows] >= 0)
 
     def part(self, records: slice) -> Release:
         """What is published of some records."""
         return replace(self, class_of=self.class_of[records], reasons=self.reasons[records])
 
 
-def too_few_unless_published(class_of: Ints) -> Ints:
-    """Reasons for withholding if there is but the commonest."""
-    return np.where(class_of < 0, TOO_FEW, PUBLISHED).astype(np.int32)
+def too_few_unless_published(class_of: Ints) -> Narrow:
+    """Reasons for withholding if there is but the commonest, as a column."""
+    return columns.computed(
+        len(class_of), np.int8, lambda rows: np.where(class_of[rows] < 0, TOO_FEW, PUBLISHED)
+    )
 
 
 def cut_times(times: Longs, precision: int) -> Longs:

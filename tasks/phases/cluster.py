@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.adapters.resources import topic_map, wordnet
 from tasks.core.arrays import numbered_by_first
 from tasks.core.clustering.methods import CLUSTERINGS
 from tasks.core.clustering.paper import cluster_as_printed
 from tasks.core.clustering.problem import clusters_of, clusters_of_labels
+from tasks.core.columns import Kind, column, computed, places_of, row_parts
 from tasks.core.diversity import sensitive_sets
 from tasks.core.events import unit_keys
-from tasks.core.records import PRECISIONS, Clusters, Flags, Longs, QueryLog, RecordTable
-from tasks.core.rows.classes import classes_of, only
+from tasks.core.records import PRECISIONS, Clusters, Flags, Ints, QueryLog, RecordTable
+from tasks.core.rows.classes import classes_of, numbered_from, only
 from tasks.core.rows.levels import LevelsOf, LogLevels
 from tasks.core.rows.problem import Problem, groups_of, row_problem
 from tasks.core.rows.returning import Company, company_of, keep_company, never_enough
@@ -44,14 +46,14 @@ class Clustering:
     """Who stands with whom.
 
     Attributes:
-        classes: class of each record that one row tells, or -1, shape (n,); empty for guarantee
-            `paper`, which redacts records one by one.
+        classes: class of each record that one row tells, or -1, a column, shape (n,); empty for
+            guarantee `paper`, which redacts records one by one.
         left: records that no class may take, because too few of those stand in it with whom they
-            were published before, shape of `classes`.
+            were published before, a column, shape (n,).
         clusters: of attribute sets, with their centroids, for that guarantee alone.
     """
 
-    classes: Longs
+    classes: Ints
     left: Flags
     clusters: Clusters | None = None
 
@@ -91,30 +93,42 @@ def cluster_records(
     """
     guarantee, none = job.settings.guarantee, np.zeros(len(table), dtype=np.bool_)
     if guarantee == "paper":
-        return Clustering(np.zeros(0, dtype=np.int64), none, _clusters(job, table, comparison))
+        return Clustering(np.zeros(0, dtype=np.int32), none, _clusters(job, table, comparison))
     problem, unit_of = _problem(job, table, comparison)
     if guarantee != "strict" or job.appended_to is None:
-        return Clustering(_searched(job, problem)[unit_of], none)
-    units = unit_keys(log.value, job.store.secret, table.log_rows)
-    first = np.unique(unit_of, return_index=True)[1]
-    people = log.value.people[table.users[first]]
-    company = company_of(units[first], people, job.appended_to.rows)
+        return Clustering(_of_records(_searched(job, problem), unit_of), none)
+    log_rows = _of_records(table.log_rows, _first_records(unit_of, len(problem)))
+    units = unit_keys(log.value, job.store.secret, log_rows)
+    company = company_of(units, log.value.people[problem.users], job.appended_to.rows)
     classes, left = _in_company(job, problem, company)
-    return Clustering(classes[unit_of], left[unit_of])
+    return Clustering(_of_records(classes, unit_of), _of_records(left, unit_of))
 
 
-def _in_company(job: Job, problem: Problem[LevelsOf], company: Company) -> tuple[Longs, Flags]:
+def _of_records(values: NDArray[Kind], places: Ints) -> NDArray[Kind]:
+    """The value at each place, as a column."""
+    return computed(len(places), values.dtype, lambda rows: values[places[rows]])
+
+
+def _first_records(unit_of: Ints, count: int) -> Ints:
+    """The first record of each unit, as a column."""
+    first = column(count, np.int32)
+    for rows in reversed([*row_parts(len(unit_of))]):
+        # The last of several values for one place stays.
+        first[unit_of[rows][::-1]] = np.arange(rows.start, rows.stop)[::-1]
+    return first
+
+
+def _in_company(job: Job, problem: Problem[LevelsOf], company: Company) -> tuple[Ints, Flags]:
     """Classes in which whoever returns stands with k people of all earlier ones.
 
     What closes because somebody left it is searched once more, without them.
     """
     left = never_enough(company, k=problem.k)
-    classes = np.full(len(problem), NOWHERE, dtype=np.int64)
+    classes = np.full(len(problem), NOWHERE, dtype=np.int32)
     for _ in range(SEARCHES):
-        open_to_all = np.flatnonzero((classes == NOWHERE) & ~left)
+        open_to_all = places_of((classes == NOWHERE) & ~left)
         found = _searched(job, only(problem, open_to_all))
-        new = np.where(found < 0, NOWHERE, found + classes.max(initial=-1) + 1)
-        classes[open_to_all] = new
+        classes[open_to_all] = numbered_from(int(classes.max(initial=-1)) + 1, found)
         classes, leaving = keep_company(classes, company, k=problem.k)
         left |= leaving
         if not leaving.any():
@@ -122,7 +136,7 @@ def _in_company(job: Job, problem: Problem[LevelsOf], company: Company) -> tuple
     return numbered_by_first(classes), left
 
 
-def _searched(job: Job, problem: Problem[LevelsOf]) -> Longs:
+def _searched(job: Job, problem: Problem[LevelsOf]) -> Ints:
     """The class of each unit of a problem."""
     most = job.sizes.units_per_part
     with job.executor.running(len(problem) / UNITS_PER_SECOND) as starmap:
@@ -132,7 +146,7 @@ def _searched(job: Job, problem: Problem[LevelsOf]) -> Longs:
 
 def _problem(
     job: Job, table: RecordTable, comparison: Comparison, *, words: bool = True
-) -> tuple[Problem[LevelsOf], Longs]:
+) -> tuple[Problem[LevelsOf], Ints]:
     """What rows could tell, within clusters of sets if the method forms them; units of records.
 
     Args:
@@ -161,7 +175,7 @@ def _clusters(job: Job, table: RecordTable, comparison: Comparison) -> Clusters:
     settings = job.settings
     if settings.method == "adaptive":
         rows, unit_of = _problem(job, table, comparison, words=False)
-        classes = _searched(job, rows)[unit_of]
+        classes = _of_records(_searched(job, rows), unit_of)
         costs = SetCosts.of(table.sets, comparison.distances)
         return clusters_of_labels(table, classes, costs)
     if comparison.set_pairs is not None:

@@ -15,8 +15,9 @@ import numpy as np
 
 from tasks.adapters.detection.identifiers import load_identifier_finder
 from tasks.adapters.resources import topic_map, wordnet
-from tasks.core.arrays import people_per_label
+from tasks.core.columns import computed
 from tasks.core.diversity import sensitive_sets, uniform_groups
+from tasks.core.members import members_of
 from tasks.core.records import (
     PRECISIONS,
     RETURNING,
@@ -25,7 +26,9 @@ from tasks.core.records import (
     SURPLUS,
     TOO_ALIKE,
     TOO_FEW,
+    Flags,
     Ints,
+    Narrow,
     RecordTable,
     Release,
     Strings,
@@ -36,6 +39,7 @@ from tasks.core.redaction.reasons import withheld_reasons
 from tasks.core.redaction.scrubbing import Find, scrub
 from tasks.core.rows.levels import LogLevels
 from tasks.core.rows.told import in_edition, release_of
+from tasks.core.taxonomy import Taxonomy
 from tasks.errors import NothingToRelease
 from tasks.phases.cluster import Clustering, cluster_fingerprint
 from tasks.phases.compare import Comparison
@@ -82,12 +86,26 @@ def redact_records(
         raise NothingToRelease(
             f"nothing can be released: no row can be shared by k = {settings.k} users"
         )
-    reasons = withheld_reasons(table, found.published, taxonomy, k=settings.k)
-    reasons = np.where(clustering.left & ~found.published, RETURNING, reasons)
-    # Those from SCRUBBED on are known of what was about to be published.
-    reasons = np.where(found.reasons >= SCRUBBED, found.reasons, reasons)
-    release = replace(found, reasons=reasons)
+    release = replace(found, reasons=_reasons(found, table, taxonomy, clustering, settings.k))
     return release if job.appended_to is None else in_edition(release, job.appended_to.sets)
+
+
+def _reasons(
+    found: Release, table: RecordTable, taxonomy: Taxonomy, clustering: Clustering, k: int
+) -> Narrow:
+    """Why each record is withheld, as a column."""
+    reasons = withheld_reasons(table, found.published, taxonomy, k=k)
+
+    def known(own: slice) -> Narrow:
+        returning = clustering.left[own] & (found.class_of[own] < 0)
+        # Those from SCRUBBED on are known of what was about to be published.
+        return np.where(
+            found.reasons[own] >= SCRUBBED,
+            found.reasons[own],
+            np.where(returning, RETURNING, reasons[own]),
+        )
+
+    return computed(len(table), np.int8, known)
 
 
 def _limited(release: Release, table: RecordTable, settings: Settings) -> Release:
@@ -111,14 +129,22 @@ def _diverse(release: Release, groups: Ints, table: RecordTable, settings: Setti
     if settings.l == 1:
         return release
     sensitive = topic_map(settings.store, settings.topics).sensitive
-    sets = sensitive_sets(table, sensitive)[table.form_of]
+    of_form = sensitive_sets(table, sensitive)
+    sets = computed(len(table), np.int32, lambda own: of_form[table.form_of[own]])
     uniform = uniform_groups(groups, table.users, sets, least=settings.l)
-    return withhold(release, np.append(uniform, False)[groups], TOO_ALIKE)
+    return withhold(release, _in_groups(uniform, groups), TOO_ALIKE)
+
+
+def _in_groups(chosen: Flags, groups: Ints) -> Flags:
+    """Records of some of the groups, as a column."""
+    marked = np.append(chosen, False)
+    return computed(len(groups), np.bool_, lambda own: marked[groups[own]])
 
 
 def _clusters(release: Release) -> Ints:
-    """The cluster of each record, or -1."""
-    return np.append(release.clusters, np.int32(-1))[release.class_of]
+    """The cluster of each record, or -1, as a column."""
+    clusters = np.append(release.clusters, np.int32(-1))
+    return computed(len(release.class_of), np.int32, lambda own: clusters[release.class_of[own]])
 
 
 def _limited_terms(
@@ -130,7 +156,7 @@ def _limited_terms(
     nothing changes.
     """
     while True:
-        before = release.published
+        before = np.count_nonzero(release.published)
         release = without_rare_words(release, table, find, names, k=settings.k)
         release = limit_shares(
             release,
@@ -142,15 +168,16 @@ def _limited_terms(
         )
         release = _diverse(release, _clusters(release), table, settings)
         release = _without_small_clusters(release, table, settings.k)
-        if (release.published == before).all():
+        # Nothing is published that was not before.
+        if np.count_nonzero(release.published) == before:
             return release
 
 
 def _without_small_clusters(release: Release, table: RecordTable, k: int) -> Release:
     """A row of which no word is left was perhaps one of k that its cluster needs."""
     cluster_of, count = _clusters(release), int(release.clusters.max(initial=-1)) + 1
-    people = people_per_label(cluster_of, table.users, count)
-    return withhold(release, np.append(people < k, False)[cluster_of], TOO_FEW)
+    people = members_of(cluster_of, count).people(table.users)
+    return withhold(release, _in_groups(people < k, cluster_of), TOO_FEW)
 
 
 def _redacted(

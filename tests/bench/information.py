@@ -193,7 +193,7 @@ class Scene:
         found = candidates_of(problem, most_levels=MOST_LEVELS)
         told = replace(found, bits=found.bits - WORTH)
         forms = np.repeat(np.arange(len(levels)), np.diff(levels.item_offsets))
-        held = sums_by(forms, levels.item_bits, len(levels))[problem.forms]
+        held = np.repeat(sums_by(forms, levels.item_bits, len(levels)), problem.units_of_form)
         bound = price_rows(problem, told, ROUNDS).bound
         anything = self._problem(item_levels(self.table, self.taxonomy, fillers=True), k)
         return {

@@ -12,7 +12,9 @@ from typing import Final
 import numpy as np
 
 from tasks.core.arrays import distinct, numbered_by_first, take_ragged
-from tasks.core.records import Clusters, Ints, Longs, RecordTable, freeze
+from tasks.core.columns import computed
+from tasks.core.members import members_of
+from tasks.core.records import Clusters, Flags, Ints, Longs, Narrow, RecordTable, freeze
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.costs import TILE, Costs, SetCosts, costs_between
 from tasks.core.similarity.medoids import group_medoids
@@ -167,15 +169,24 @@ def suppressed_labels(problem: Problem) -> Ints:
 
 def clusters_of(table: RecordTable, labels_of_sets: Ints, problem: Problem) -> Clusters:
     """Clusters of records from labels of their sets; a medoid's first record is the centroid."""
-    set_labels = numbered_by_first(labels_of_sets).astype(np.int32)
-    own_sets = table.set_of
-    # The last entry is for records without a set, whose number is -1.
-    labels = np.append(set_labels, np.int32(SUPPRESSED))[own_sets]
-    first_records = np.searchsorted(own_sets, np.arange(len(table.sets)))
+    set_labels = numbered_by_first(labels_of_sets)
+    # The last entry is for forms without a set, whose number is -1.
+    label_of_form = np.append(set_labels, np.int32(SUPPRESSED))[table.set_of_form]
+    labels = computed(len(table), np.int32, lambda own: label_of_form[table.form_of[own]])
+    first_forms = np.searchsorted(table.set_of_form, np.arange(len(table.sets), dtype=np.int32))
     return Clusters(
         labels=labels,
-        suppressed=(own_sets >= 0) & (labels < 0),
-        centroids=first_records[medoids(problem, set_labels)].astype(np.int32),
+        suppressed=_suppressed(table, labels),
+        centroids=table.record_offsets[first_forms[medoids(problem, set_labels)]].astype(np.int32),
+    )
+
+
+def _suppressed(table: RecordTable, labels: Ints) -> Flags:
+    """Records that hold attributes and are in no cluster."""
+    return computed(
+        len(table),
+        np.bool_,
+        lambda own: (table.set_of_form[table.form_of[own]] >= 0) & (labels[own] < 0),
     )
 
 
@@ -188,7 +199,7 @@ def medoids(problem: Problem, labels: Ints) -> Longs:
     return members[group_medoids(problem.costs, groups, problem.counts[members])]
 
 
-def clusters_of_labels(table: RecordTable, labels: Ints | Longs, costs: SetCosts) -> Clusters:
+def clusters_of_labels(table: RecordTable, labels: Narrow, costs: SetCosts) -> Clusters:
     """Clusters of the records that hold attributes, by any labels (-1: none).
 
     The first record of its medoid stands for each, ties by order.
@@ -196,20 +207,28 @@ def clusters_of_labels(table: RecordTable, labels: Ints | Longs, costs: SetCosts
     Args:
         costs: of the table's sets.
     """
-    held = np.flatnonzero((labels >= 0) & (table.set_of >= 0))
-    numbers = numbered_by_first(labels[held])
-    own = np.full(len(table), SUPPRESSED, dtype=np.int32)
-    own[held] = numbers
-    keys = numbers * len(table.sets) + table.set_of[held]
-    units, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    clusters, sets = np.divmod(units, max(1, len(table.sets)))
-    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
-    groups = np.append(starts, len(sets)), sets
+    holding = table.set_of_form >= 0
+    own = numbered_by_first(
+        computed(
+            len(table),
+            np.int32,
+            lambda rows: np.where(holding[table.form_of[rows]], labels[rows], SUPPRESSED),
+        )
+    )
+    count = int(own.max(initial=SUPPRESSED)) + 1
+    parts = [(np.zeros(0, dtype=np.int64),) * 4]
+    for clusters, rows, cluster_of in members_of(own, count).parts():
+        keys = cluster_of * len(table.sets) + table.set_of_form[table.form_of[rows]]
+        units, first, counts = np.unique(keys, return_index=True, return_counts=True)
+        cluster, sets = np.divmod(units, len(table.sets))
+        parts.append((cluster + clusters.start, sets, counts, rows[first].astype(np.int64)))
+    cluster, sets, counts, records = (np.concatenate(each) for each in zip(*parts, strict=True))
+    groups = np.searchsorted(cluster, np.arange(count + 1)), sets
     found = group_medoids(costs, groups, counts, most_candidates=CENTROID_CANDIDATES)
     return Clusters(
         labels=own,
-        suppressed=(table.set_of >= 0) & (own < 0),
-        centroids=held[first[found]].astype(np.int32),
+        suppressed=_suppressed(table, own),
+        centroids=records[found].astype(np.int32),
     )
 
 

@@ -20,14 +20,16 @@ import numpy as np
 from tasks.core.arrays import (
     Ragged,
     group_by,
+    joined_ragged,
     owners,
-    people_per_label,
+    people_of,
     ragged_from_keys,
     ragged_keys,
     ragged_of,
-    split_ragged,
     take_ragged,
 )
+from tasks.core.columns import column, computed
+from tasks.core.members import members_of
 from tasks.core.records import (
     ATTRIBUTE,
     NO_TIME,
@@ -37,6 +39,8 @@ from tasks.core.records import (
     Clusters,
     Flags,
     Ints,
+    Longs,
+    QueryForms,
     RecordTable,
     Release,
     Strings,
@@ -44,11 +48,13 @@ from tasks.core.records import (
     too_few_unless_published,
 )
 from tasks.core.redaction.scrubbing import Find, scrub, with_terms
+from tasks.core.rows.levels import SharedNodes
 from tasks.core.similarity.concepts import ConceptDistances
 from tasks.core.similarity.distances import match_attributes
 from tasks.core.taxonomy import Taxonomy
 
 NOTHING: Ints = np.zeros(0, dtype=np.int32)
+NO_TIMES: Longs = np.zeros(0, dtype=np.int64)
 
 
 def publish_each(
@@ -65,27 +71,40 @@ def publish_each(
         finest: the finest precision of time that may be published; no hour is published in any
             case, for no people share these times.
     """
-    records = np.flatnonzero(~clusters.suppressed)
     precision = min(finest, TIME_DAY)
-    cut = cut_times(table.times[records], precision)
-    first, variant_of = group_by(table.form_of[records], clusters.labels[records], cut)
-    labels, times = clusters.labels[records[first]], cut[first]
-    terms, concepts = rows_of(table.form_of[records[first]], labels)
-    kept = np.diff(terms[0]) > 0
-    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    class_of = np.full(len(table), -1, dtype=np.int32)
-    class_of[records] = number[variant_of]
-    concept_offsets, places = take_ragged(concepts[0], np.flatnonzero(kept))
+    class_of = column(len(table), np.int32)
+    terms, concepts, labels, times = [ragged_of([])], [ragged_of([])], [NOTHING], [NO_TIMES]
+    count = 0
+    for _, records in table.form_parts():
+        held = np.flatnonzero(~clusters.suppressed[records])
+        forms, own_labels = table.form_of[records][held], clusters.labels[records][held]
+        cut = cut_times(table.times[records][held], precision)
+        first, variant_of = group_by(forms, own_labels, cut)
+        said, meant = rows_of(forms[first], own_labels[first])
+        kept = np.diff(said[0]) > 0
+        number = np.where(kept, np.cumsum(kept) - 1 + count, -1)
+        own_classes = np.full(records.stop - records.start, -1, dtype=np.int32)
+        own_classes[held] = number[variant_of]
+        class_of[records] = own_classes
+        offsets, places = take_ragged(meant[0], np.flatnonzero(kept))
+        # Only rows without terms are dropped.
+        terms.append((np.append(said[0][:-1][kept], said[0][-1]), said[1]))
+        concepts.append((offsets, meant[1][places]))
+        labels.append(own_labels[first][kept])
+        times.append(cut[first][kept])
+        count += int(kept.sum())
+    term_offsets, all_terms = joined_ragged(terms)
+    concept_offsets, all_concepts = joined_ragged(concepts)
+    all_times = np.concatenate(times)
     return Release(
         class_of=class_of,
-        # Only rows without terms are dropped.
-        term_offsets=np.append(terms[0][:-1][kept], terms[0][-1]),
-        terms=terms[1],
+        term_offsets=term_offsets,
+        terms=all_terms,
         concept_offsets=concept_offsets,
-        concepts=concepts[1][places],
-        times=times[kept],
-        precisions=np.where(times[kept] == NO_TIME, TIME_NONE, precision).astype(np.int32),
-        clusters=labels[kept],
+        concepts=all_concepts,
+        times=all_times,
+        precisions=np.where(all_times == NO_TIME, TIME_NONE, precision).astype(np.int32),
+        clusters=np.concatenate(labels),
         reasons=too_few_unless_published(class_of),
     )
 
@@ -102,42 +121,69 @@ def redact_by_terms(
     """
     words = _words_of_forms(table, attributes=attributes)
     speaks = ~table.fillers
-    shared = speaks & shared_words(table, words, np.ones(len(table), dtype=np.bool_), k=k)
-    told = _hold(words, shared, len(table.forms))[table.form_of] | strict.published
+    shared = speaks & shared_words(table, words, k=k)
+    speaking = _hold(words, shared, len(table.forms))
+    told = computed(
+        len(table),
+        np.bool_,
+        lambda own: speaking[table.form_of[own]] | (strict.class_of[own] >= 0),
+    )
     shared |= ~speaks & shared_words(table, words, told, k=k)
+    # The last class is that of records of none.
+    class_concepts = np.append(strict.concept_offsets, len(strict.concepts)), strict.concepts
+    class_terms = np.append(strict.term_offsets, len(strict.terms)), strict.terms
 
     def rows_of(forms: Ints, labels: Ints) -> tuple[Ragged, Ragged]:
-        offsets, places = take_ragged(
-            np.append(strict.concept_offsets, len(strict.concepts)), labels
-        )
-        return _own_and_told(strict, forms, labels, words, shared), (
-            offsets,
-            strict.concepts[places],
+        offsets, places = take_ragged(class_concepts[0], labels)
+        return (
+            _own_and_told(class_terms, forms, labels, words, shared),
+            (offsets, strict.concepts[places]),
         )
 
-    nobody = np.zeros(0, dtype=np.int32)
-    release = publish_each(table, Clusters(strict.class_of, ~told, nobody), rows_of, finest=finest)
+    withheld = computed(len(table), np.bool_, lambda own: ~told[own])
+    release = publish_each(
+        table, Clusters(strict.class_of, withheld, NOTHING), rows_of, finest=finest
+    )
     return replace(release, clusters=np.append(strict.clusters, np.int32(-1))[release.clusters])
 
 
 def _words_of_forms(table: RecordTable, *, attributes: bool) -> Ragged:
     """The different words of each form that may be published, in their order."""
-    forms = table.forms
+    return joined_ragged(
+        [
+            ragged_of([]),
+            *(
+                _words(table.forms.part(own.start, own.stop), attributes=attributes)
+                for own, _ in table.form_parts()
+            ),
+        ]
+    )
+
+
+def _words(forms: QueryForms, *, attributes: bool) -> Ragged:
     plain = (forms.item_kinds == WORD) | (attributes & (forms.item_kinds == ATTRIBUTE))
     keys = ragged_keys(owners(forms.item_offsets)[plain], forms.item_words[plain])
     return ragged_from_keys(keys[np.sort(np.unique(keys, return_index=True)[1])], len(forms))
 
 
-def shared_words(table: RecordTable, words: Ragged, chosen: Flags, *, k: int) -> Flags:
-    """Words that at least k people use in the chosen records, shape of the vocabulary.
+def shared_words(
+    table: RecordTable, words: Ragged, chosen: Flags | None = None, *, k: int
+) -> Flags:
+    """Words that at least k people use, shape of the vocabulary.
 
     Args:
         words: of each form.
+        chosen: records that count; all if not given.
     """
-    records = np.flatnonzero(chosen)
-    offsets, places = take_ragged(words[0], table.form_of[records])
-    users = np.repeat(table.users[records], np.diff(offsets))
-    return people_per_label(words[1][places], users, len(table.words)) >= k
+    shared = SharedNodes(len(table.words), table.users, k)
+    for forms, records in table.form_parts():
+        form_of, users = table.form_of[records] - np.int32(forms.start), table.users[records]
+        if chosen is not None:
+            form_of, users = form_of[chosen[records]], users[chosen[records]]
+        offsets = words[0][forms.start : forms.stop + 1]
+        own = words[1][offsets[0] : offsets[-1]]
+        shared.add(own, owners(offsets), *people_of(form_of, users, forms.stop - forms.start))
+    return shared.enough
 
 
 def _hold(words: Ragged, chosen: Flags, count: int) -> Flags:
@@ -145,16 +191,12 @@ def _hold(words: Ragged, chosen: Flags, count: int) -> Flags:
     return np.bincount(owners(words[0])[chosen[words[1]]], minlength=count) > 0
 
 
-def _own_and_told(
-    strict: Release, forms: Ints, labels: Ints, words: Ragged, shared: Flags
-) -> Ragged:
+def _own_and_told(told: Ragged, forms: Ints, labels: Ints, words: Ragged, shared: Flags) -> Ragged:
     """The words of each query that are shared or told by its class, then what else that tells."""
     offsets, places = take_ragged(words[0], forms)
     own_rows, own = owners(offsets), words[1][places].astype(np.int64)
-    told_offsets, told_places = take_ragged(
-        np.append(strict.term_offsets, len(strict.terms)), labels
-    )
-    told_keys = ragged_keys(owners(told_offsets), strict.terms[told_places])
+    told_offsets, told_places = take_ragged(told[0], labels)
+    told_keys = ragged_keys(owners(told_offsets), told[1][told_places])
     own_keys = ragged_keys(own_rows, own)
     kept = shared[own] | np.isin(own_keys, told_keys)
     keys = np.concatenate([own_keys[kept], told_keys])
@@ -171,16 +213,17 @@ def without_rare_words(
     Without them other words may read as a name, and so on until nothing changes.
     """
     while True:
-        records = np.flatnonzero(release.published)
-        offsets, places = take_ragged(release.term_offsets, release.class_of[records])
-        users = np.repeat(table.users[records], np.diff(offsets))
-        people = people_per_label(release.terms[places], users, len(table.words))
+        shared = SharedNodes(len(table.words), table.users, k)
+        for classes, rows, class_of in members_of(release.class_of, release.class_count).parts():
+            offsets = release.term_offsets[classes.start : classes.stop + 1]
+            own = release.terms[offsets[0] : offsets[-1]]
+            people = people_of(class_of, table.users[rows], classes.stop - classes.start)
+            shared.add(own[own >= 0], owners(offsets)[own >= 0], *people)
         # The last entry is for concepts, which are negative.
-        rare = np.append(people < k, False)[np.maximum(release.terms, -1)]
+        rare = np.append(~shared.enough, False)[np.maximum(release.terms, -1)]
         if not rare.any():
             return release
-        rows = split_ragged(*_chosen(release, ~rare))
-        release = with_terms(release, [tuple(row.tolist()) for row in rows], table)
+        release = with_terms(release, _chosen(release, ~rare), table)
         release = scrub(release, table, find, names)
 
 
@@ -220,7 +263,8 @@ def redact_as_printed(
 
     def published_set(own: int, label: int) -> Ints:
         if (own, label) not in known:
-            centroid = table.sets.row(int(table.set_of[clusters.centroids[label]]))
+            form = table.form_of[clusters.centroids[label]]
+            centroid = table.sets.row(int(table.set_of_form[form]))
             known[own, label] = replacements(
                 table.sets.row(own), centroid, distances, taxonomy, threshold
             )

@@ -8,11 +8,14 @@ fewer rows than it has people; k people stay in any case.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from tasks.core.arrays import group_by, take_ragged
+from tasks.core.columns import column, computed, counts_of
+from tasks.core.members import members_of
 from tasks.core.records import Flags, Ints, Longs, Release
 
 SLACK: Final = 1e-9
@@ -41,13 +44,28 @@ def limit_shares(
 
 def withhold(release: Release, records: Flags, reason: int) -> Release:
     """The release without some records; classes of which none is left are gone."""
-    class_of = np.where(records, -1, release.class_of)
-    kept = np.bincount(class_of[class_of >= 0], minlength=release.class_count) > 0
+    count = len(release.class_of)
+    class_of = computed(
+        count, np.int32, lambda own: np.where(records[own], -1, release.class_of[own])
+    )
+    kept = counts_of(class_of, release.class_count) > 0
+    return of_classes(release, class_of, kept, reason)
+
+
+def of_classes(release: Release, class_of: Ints, kept: Flags, reason: int) -> Release:
+    """The release of some of its classes, given the class of each record that is in one yet.
+
+    Args:
+        kept: classes that stay.
+        reason: why records are withheld that were published.
+    """
+    # The last entry is for records of no class.
     number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
     term_offsets, terms = take_ragged(release.term_offsets, np.flatnonzero(kept))
     concept_offsets, concepts = take_ragged(release.concept_offsets, np.flatnonzero(kept))
-    return Release(
-        class_of=number[class_of],
+    return replace(
+        release,
+        class_of=(left := computed(len(class_of), np.int32, lambda own: number[class_of[own]])),
         term_offsets=term_offsets,
         terms=release.terms[terms],
         concept_offsets=concept_offsets,
@@ -55,24 +73,39 @@ def withhold(release: Release, records: Flags, reason: int) -> Release:
         times=release.times[kept],
         precisions=release.precisions[kept],
         clusters=release.clusters[kept],
-        reasons=np.where(records & release.published, reason, release.reasons).astype(np.int32),
+        reasons=computed(
+            len(class_of),
+            np.int8,
+            lambda own: np.where(
+                (left[own] < 0) & (release.class_of[own] >= 0), reason, release.reasons[own]
+            ),
+        ),
     )
 
 
 def surplus_rows(groups: Ints, users: Ints, *, most: float, multiple: int) -> Flags:
     """The rows that are too many, shape of `groups`."""
-    held = np.flatnonzero(groups >= 0)
-    first, holding_of = group_by(groups[held], users[held])
-    counts, group_of = np.bincount(holding_of, minlength=len(first)), groups[held[first]]
-    kept = counts.copy()
-    bounds = np.flatnonzero(np.diff(group_of, prepend=-1, append=-1))
-    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        own = counts[start:end]
-        if own.max() > most * own.sum() + SLACK or own.sum() % multiple:
-            kept[start:end] = kept_rows(own, most=most, multiple=multiple)
-    surplus = np.zeros(len(groups), dtype=np.bool_)
-    surplus[held] = _place_within(holding_of) >= kept[holding_of]
+    surplus = column(len(groups), np.bool_)
+    surplus[:] = False
+    for _, rows, group_of in members_of(groups, int(groups.max(initial=-1)) + 1).parts():
+        first, holding_of = group_by(group_of, users[rows])
+        counts = np.bincount(holding_of)
+        kept = _kept_of_groups(counts, group_of[first], most=most, multiple=multiple)
+        surplus[rows] = _place_within(holding_of) >= kept[holding_of]
     return surplus
+
+
+def _kept_of_groups(counts: Longs, group_of: Longs, *, most: float, multiple: int) -> Longs:
+    """Rows that each person of each group keeps, given how many they have; groups ascend."""
+    kept = counts.copy()
+    starts = np.flatnonzero(np.diff(group_of, prepend=-1))
+    ends = np.append(starts[1:], len(counts))
+    totals = np.add.reduceat(counts, starts)
+    over = np.maximum.reduceat(counts, starts) > most * totals + SLACK
+    for group in np.flatnonzero(over | (totals % multiple > 0)).tolist():
+        own = slice(starts[group], ends[group])
+        kept[own] = kept_rows(counts[own], most=most, multiple=multiple)
+    return kept
 
 
 def _place_within(labels: Longs) -> Longs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.arrays import owners, people_of
+from tasks.core.columns import computed
 from tasks.core.records import (
     FILLERS_ONLY,
     IDENTIFIER,
@@ -12,41 +14,48 @@ from tasks.core.records import (
     TOO_FEW,
     TOO_VAGUE,
     Flags,
-    Ints,
+    Narrow,
     RecordTable,
 )
-from tasks.core.rows.levels import VAGUEST, LogLevels, SharedNodes, form_ranges
+from tasks.core.rows.levels import VAGUEST, LogLevels, SharedNodes
 from tasks.core.taxonomy import Taxonomy
 
 
-def withheld_reasons(table: RecordTable, published: Flags, taxonomy: Taxonomy, *, k: int) -> Ints:
-    """The reason of each record, PUBLISHED for those that are."""
-    said = np.add.reduceat(
-        np.append(table.forms.item_kinds != IDENTIFIER, False), table.forms.item_offsets[:-1]
+def withheld_reasons(table: RecordTable, published: Flags, taxonomy: Taxonomy, *, k: int) -> Narrow:
+    """The reason of each record, PUBLISHED for those that are; a column."""
+    of_form = _reasons_of_forms(table, LogLevels(table, taxonomy, vaguest=0.0, fillers=False), k)
+    return computed(
+        len(table),
+        np.int8,
+        lambda own: np.where(published[own], PUBLISHED, of_form[table.form_of[own]]),
     )
-    nothing = (said == 0) | (np.diff(table.forms.item_offsets) == 0)
-    silent, sharp, vague = _shared_levels(table, taxonomy, k=k)
-    of_form = np.select(
-        [nothing, silent, vague & ~sharp], [IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE], TOO_FEW
-    )
-    return np.where(published, PUBLISHED, of_form[table.form_of]).astype(np.int32)
 
 
-def _shared_levels(table: RecordTable, taxonomy: Taxonomy, *, k: int) -> tuple[Flags, Flags, Flags]:
-    """Forms without a level; with one that k people share and that says enough; with one that
-    does not."""
-    log = LogLevels(table, taxonomy, vaguest=0.0, fillers=False)
+def _reasons_of_forms(table: RecordTable, log: LogLevels, k: int) -> Narrow:
+    """Why records of each form are withheld if they are."""
     shared = SharedNodes(log.node_count, table.users, k)
-    records = np.searchsorted(table.form_of, np.arange(len(table.forms) + 1))
-    for forms in form_ranges(len(log)):
-        levels = log.of(forms)
-        shared.add(levels.nodes, forms[levels.forms], records)
-    silent, sharp, vague = (np.zeros(len(log), dtype=np.bool_) for _ in range(3))
-    for forms in form_ranges(len(log)):
-        levels = log.of(forms)
-        silent[forms] = np.diff(levels.item_offsets) == 0
+    for forms, records in table.form_parts():
+        levels = log.of(np.arange(forms.start, forms.stop))
+        own = people_of(
+            table.form_of[records] - np.int32(forms.start), table.users[records], len(levels)
+        )
+        shared.add(levels.nodes, levels.forms, *own)
+    reasons = np.empty(len(log), dtype=np.int8)
+    for forms, _ in table.form_parts():
+        count, part = forms.stop - forms.start, table.forms.part(forms.start, forms.stop)
+        levels = log.of(np.arange(forms.start, forms.stop))
+        said, held = part.item_kinds != IDENTIFIER, shared.enough[levels.nodes]
         says = (levels.nodes < levels.words) | (levels.bits >= VAGUEST)
-        held, own = shared.enough[levels.nodes], forms[levels.forms]
-        sharp[own[held & says]] = True
-        vague[own[held & ~says]] = True
-    return silent, sharp, vague
+        speaks, sharp, vague = (
+            np.bincount(own, minlength=count) > 0
+            for own in (
+                owners(part.item_offsets)[said],
+                levels.forms[held & says],
+                levels.forms[held & ~says],
+            )
+        )
+        silent = np.diff(levels.item_offsets) == 0
+        reasons[forms] = np.select(
+            [~speaks, silent, vague & ~sharp], [IDENTIFIERS_ONLY, FILLERS_ONLY, TOO_VAGUE], TOO_FEW
+        )
+    return reasons

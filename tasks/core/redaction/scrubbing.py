@@ -11,17 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import accumulate
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
-from tasks.core.arrays import distinct, ragged_of, split_ragged, take_ragged
+from tasks.core.arrays import (
+    Ragged,
+    distinct,
+    joined_ragged,
+    owners,
+    parts_of,
+    ragged_of,
+    split_ragged,
+)
 from tasks.core.records import SCRUBBED, RecordTable, Release, Strings
+from tasks.core.redaction.class_sizes import of_classes
 
 CONCEPT_MARK = "|"
 """Stands where a concept is said: concepts are published for k people, they are not words."""
+ROWS_IN_MIND: Final = 1 << 16
+"""Of so many rows it is known what is left of them, should they come again."""
 
 
 class Span(Protocol):
@@ -42,39 +53,37 @@ def scrub(release: Release, table: RecordTable, find: Find, names: Strings) -> R
     Args:
         names: of each concept in plain words.
     """
-    # Many classes differ by their times only.
     known = (table.words, names, _meanings(table))
-    scrubbed = cache(partial(_scrubbed, known=known, find=find))
-    terms = split_ragged(release.term_offsets, release.terms)
-    concepts = split_ragged(release.concept_offsets, release.concepts)
-    rows = [
-        scrubbed(tuple(row.tolist()), tuple(own.tolist()))
-        for row, own in zip(terms, concepts, strict=True)
-    ]
-    return with_terms(release, rows, table)
+    # Many classes differ by their times only, and those stand close together.
+    scrubbed = lru_cache(ROWS_IN_MIND)(partial(_scrubbed, known=known, find=find))
+    parts = []
+    for rows in parts_of(release.class_count):
+        terms, concepts = (
+            split_ragged(offsets[rows.start : rows.stop + 1], values)
+            for offsets, values in (
+                (release.term_offsets, release.terms),
+                (release.concept_offsets, release.concepts),
+            )
+        )
+        parts.append(
+            ragged_of(
+                [
+                    scrubbed(tuple(row.tolist()), tuple(own.tolist()))
+                    for row, own in zip(terms, concepts, strict=True)
+                ]
+            )
+        )
+    return with_terms(release, joined_ragged([ragged_of([]), *parts]), table)
 
 
-def with_terms(release: Release, rows: Sequence[tuple[int, ...]], table: RecordTable) -> Release:
+def with_terms(release: Release, rows: Ragged, table: RecordTable) -> Release:
     """The release with other terms; classes that say nothing but filler words are withheld."""
-    silent = set(np.flatnonzero(table.fillers).tolist())
-    kept = np.array([not silent.issuperset(row) for row in rows], dtype=np.bool_)
-    term_offsets, terms = ragged_of([row for row, own in zip(rows, kept, strict=True) if own])
-    concept_offsets, places = take_ragged(release.concept_offsets, np.flatnonzero(kept))
-    number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
-    class_of = number[release.class_of]
-    scrubbed_away = (class_of < 0) & release.published
-    return replace(
-        release,
-        class_of=class_of,
-        reasons=np.where(scrubbed_away, SCRUBBED, release.reasons).astype(np.int32),
-        term_offsets=term_offsets,
-        terms=terms,
-        concept_offsets=concept_offsets,
-        concepts=release.concepts[places],
-        times=release.times[kept],
-        precisions=release.precisions[kept],
-        clusters=release.clusters[kept],
-    )
+    offsets, terms = rows
+    # The last entry is for concepts, which are negative.
+    speaks = np.append(~table.fillers, True)[np.maximum(terms, -1)]
+    kept = np.bincount(owners(offsets)[speaks], minlength=release.class_count) > 0
+    found = replace(release, term_offsets=offsets, terms=terms)
+    return of_classes(found, release.class_of, kept, SCRUBBED)
 
 
 _Known = tuple[Strings, Strings, Mapping[int, set[int]]]

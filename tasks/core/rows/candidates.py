@@ -155,7 +155,7 @@ def _shared_nodes(problem: Problem[LevelsOf]) -> _NodesOfLog:
         nodes = found.numbers(problem, own, entries.nodes)
         told = problem.may_tell(levels, entries.items)
         np.add.at(found.sums, nodes[told], lots[own[told]])
-        shared.add(nodes, own, problem.unit_offsets)
+        shared.add(nodes, own, problem.unit_offsets, problem.users)
     return found
 
 

@@ -20,7 +20,16 @@ import numpy as np
 
 from tasks.core import records
 from tasks.core.arrays import distinct, owners, take_ragged
-from tasks.core.records import ATTRIBUTE, IDENTIFIER, Floats, Ints, Longs, RecordTable, freeze
+from tasks.core.records import (
+    ATTRIBUTE,
+    IDENTIFIER,
+    Floats,
+    Ints,
+    Longs,
+    Narrow,
+    RecordTable,
+    freeze,
+)
 from tasks.core.taxonomy import Taxonomy
 
 TIME_BITS: Final = (0.0, float(np.log2(3)), float(np.log2(92)), float(np.log2(2208)))
@@ -205,8 +214,9 @@ def _tellable_items(table: RecordTable, chosen: Longs, *, fillers: bool) -> tupl
 
 
 def _relative_places(table: RecordTable, forms: Longs, places: Longs) -> Floats:
-    starts, lengths = table.forms.item_offsets[forms], np.diff(table.forms.item_offsets)[forms]
-    return np.asarray((places - starts + 0.5) / lengths)
+    offsets = table.forms.item_offsets
+    starts, ends = offsets[:-1][forms], offsets[1:][forms]
+    return np.asarray((places - starts + 0.5) / (ends - starts))
 
 
 class SharedNodes:
@@ -217,16 +227,18 @@ class SharedNodes:
     """
 
     def __init__(self, nodes: int, users: Ints, k: int) -> None:
+        """Of a log of these users."""
         self.enough = np.zeros(nodes, dtype=np.bool_)
-        self._k, self._users, self._width = k, users, int(users.max(initial=0)) + 1
+        self._k, self._width = k, int(users.max(initial=0)) + 1
         # People are kept in mind of those nodes alone that fewer than k have shared so far.
         self._few = np.zeros(0, dtype=np.int64)
 
-    def add(self, nodes: Longs, forms: Longs, offsets: Longs) -> None:
-        """Nodes of forms; form f is of the users offsets[f] to offsets[f + 1]."""
+    def add(self, nodes: Narrow, forms: Longs, offsets: Longs, users: Ints) -> None:
+        """Nodes of forms; form f is of users[offsets[f] : offsets[f + 1]], each once."""
+        self.enough[nodes[offsets[1:][forms] - offsets[:-1][forms] >= self._k]] = True
         asked = ~self.enough[nodes]
         own, places = take_ragged(offsets, forms[asked])
-        pairs = np.repeat(nodes[asked], np.diff(own)) * self._width + self._users[places]
+        pairs = np.repeat(nodes[asked].astype(np.int64), np.diff(own)) * self._width + users[places]
         few = distinct(np.concatenate([self._few, pairs]))
         people = np.bincount(few // self._width, minlength=len(self.enough))
         self.enough[people >= self._k] = True

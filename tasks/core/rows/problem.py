@@ -12,7 +12,8 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from tasks.core.arrays import distinct, group_by, sums_by, take_ragged
+from tasks.core.arrays import distinct, sums_by, take_ragged
+from tasks.core.columns import column, row_parts
 from tasks.core.records import (
     NO_TIME,
     TIME_NONE,
@@ -46,10 +47,10 @@ class Problem(Generic[Levels]):
         told_by_group: bits that each form's group tells of it whatever else is told.
         free: whether attributes may be told by any of their levels; if not, the groups tell them.
         unit_offsets: form f holds units unit_offsets[f] to unit_offsets[f + 1].
-        users, weights: who a unit is of, and how many records it stands for.
-        sets: what is sensitive of it, a number for each different set, or -1.
+        users, weights: who a unit is of, and how many records it stands for, columns.
+        sets: what is sensitive of it, a number for each different set, or -1, a column.
         time_cells: the span of time that all records of a unit lie in, at each precision, or -1,
-            shape (precisions, n).
+            columns, shape (precisions, n).
         time_bits: what each precision tells.
         k: distinct users that every class holds at least.
         l: people with different sets that every class holds at least where all have one.
@@ -80,11 +81,6 @@ class Problem(Generic[Levels]):
     @property
     def units_of_form(self) -> Longs:
         return np.diff(self.unit_offsets)
-
-    @property
-    def forms(self) -> Ints:
-        """Form of each unit."""
-        return np.repeat(np.arange(len(self.groups), dtype=np.int32), self.units_of_form)
 
     def may_tell(self, levels: ItemLevels, items: Longs) -> Flags:
         """Items that say something and may be told one by one."""
@@ -127,8 +123,8 @@ def row_problem(
     groups: Groups | None = None,
     sets: Ints | None = None,
     dominance: float = 1.0,
-) -> tuple[Problem[Own], Longs]:
-    """The problem of a log, and the unit of each record.
+) -> tuple[Problem[Own], Ints]:
+    """The problem of a log, and the unit of each record, as a column.
 
     Args:
         levels: of the table's forms.
@@ -137,21 +133,22 @@ def row_problem(
         sets: what is sensitive of each form, or -1; if not given, its attribute set.
         dominance: the share of a class's records that one person may have.
     """
-    first, unit_of = group_by(table.form_of, table.users)
-    forms = table.form_of[first]
     count = len(table.forms)
     own = groups or Groups(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float64))
-    spans = [_spans(table.times, unit_of, p) for p in range(TIME_NONE + 1, precision + 1)]
+    unit_offsets, unit_of = _units_of(table)
+    held = _held(
+        table, unit_offsets, unit_of, precision, table.set_of_form if sets is None else sets
+    )
     problem = Problem(
         levels=levels,
         groups=own.numbers,
         told_by_group=own.bits,
         free=groups is None,
-        unit_offsets=np.searchsorted(forms, np.arange(count + 1)),
-        users=table.users[first],
-        weights=np.bincount(unit_of).astype(np.int32),
-        sets=(table.set_of_form if sets is None else sets)[forms],
-        time_cells=np.array(spans, dtype=np.int32).reshape(len(spans), len(first)),
+        unit_offsets=unit_offsets,
+        users=held.users,
+        weights=held.weights,
+        sets=held.sets,
+        time_cells=held.time_cells,
         time_bits=np.array(TIME_BITS[1 : precision + 1]),
         k=k,
         l=l,
@@ -160,14 +157,70 @@ def row_problem(
     return problem, unit_of
 
 
-def _spans(times: Longs, unit_of: Longs, precision: int) -> Longs:
+def _units_of(table: RecordTable) -> tuple[Longs, Ints]:
+    """Offsets of the units of each form, and the unit of each record."""
+    counts, unit_of = np.zeros(len(table.forms) + 1, dtype=np.int64), column(len(table), np.int32)
+    width, before = int(table.users.max(initial=0)) + 1, 0
+    for forms, records in table.form_parts():
+        form_of = table.form_of[records].astype(np.int64) - forms.start
+        units, own = np.unique(form_of * width + table.users[records], return_inverse=True)
+        unit_of[records] = own + before
+        counts[forms.start + 1 : forms.stop + 1] = np.bincount(
+            units // width, minlength=forms.stop - forms.start
+        )
+        before += len(units)
+    return np.cumsum(counts), unit_of
+
+
+class _Held(NamedTuple):
+    """What there is of each unit, as in `Problem`."""
+
+    users: Ints
+    weights: Ints
+    sets: Ints
+    time_cells: Ints
+
+
+def _held(
+    table: RecordTable, unit_offsets: Longs, unit_of: Ints, precision: int, sets: Ints
+) -> _Held:
+    count = int(unit_offsets[-1])
+    cuts = [_cuts(table.times, own) for own in range(TIME_NONE + 1, precision + 1)]
+    users, weights, of_units = (column(count, np.int32) for _ in range(3))
+    found = _Held(users, weights, of_units, column((len(cuts), count), np.int32))
+    for forms, records in table.form_parts():
+        own = slice(int(unit_offsets[forms.start]), int(unit_offsets[forms.stop]))
+        unit, users, times = (
+            unit_of[records] - own.start,
+            table.users[records],
+            table.times[records],
+        )
+        # Records of a form ascend by time, and the last of several values for one place stays.
+        places, first, last = np.arange(len(unit)), *np.empty((2, own.stop - own.start), np.int64)
+        first[unit[::-1]], last[unit] = places[::-1], places
+        found.users[own] = users[first]
+        found.weights[own] = np.bincount(unit, minlength=len(first))
+        found.sets[own] = np.repeat(
+            sets[forms], np.diff(unit_offsets[forms.start : forms.stop + 1])
+        )
+        for place, known in enumerate(cuts):
+            cells = _spans(times[first], times[last], TIME_NONE + 1 + place, known)
+            found.time_cells[place, own] = cells
+    return found
+
+
+def _cuts(times: Longs, precision: int) -> Longs:
+    """The different spans of a log, ascending."""
+    found = np.zeros(0, dtype=np.int64)
+    for rows in row_parts(len(times)):
+        found = distinct(np.concatenate([found, cut_times(times[rows], precision)]))
+    return found
+
+
+def _spans(first: Longs, last: Longs, precision: int, cuts: Longs) -> Longs:
     """The span that all times of each unit lie in, as a number from 0 on; -1 for none."""
-    cut = cut_times(times, precision)
-    first = np.full(int(unit_of.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    last = np.full(len(first), NO_TIME)
-    np.minimum.at(first, unit_of, cut)
-    np.maximum.at(last, unit_of, cut)
-    return np.where((first < last) | (last == NO_TIME), -1, np.searchsorted(distinct(cut), last))
+    start, end = cut_times(first, precision), cut_times(last, precision)
+    return np.where((start < end) | (end == NO_TIME), -1, np.searchsorted(cuts, end))
 
 
 class Groups(NamedTuple):
@@ -187,7 +240,8 @@ def groups_of(table: RecordTable, labels: Ints, levels: ItemLevels) -> Groups:
         labels: cluster of each record, or -1; records of one form are in one cluster.
     """
     label_of_form = np.full(len(table.forms), -1, dtype=np.int64)
-    label_of_form[table.form_of] = labels
+    for rows in row_parts(len(table)):
+        label_of_form[table.form_of[rows]] = labels[rows]
     held = np.flatnonzero(label_of_form >= 0)
     forms = held[np.argsort(label_of_form[held], kind="stable")]
     count = int(labels.max(initial=-1)) + 1

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from tasks.core.arrays import distinct, group_by, people_per_label
-from tasks.core.records import Flags, Longs, freeze
+from tasks.core.records import Flags, Longs, Narrow, freeze
 
 NOT_BEFORE = -1
 
@@ -81,7 +81,7 @@ def never_enough(company: Company, *, k: int) -> Flags:
     return np.append(np.array(few, dtype=np.bool_), False)[company.met_of]
 
 
-def keep_company(classes: Longs, company: Company, *, k: int) -> tuple[Longs, Flags]:
+def keep_company(classes: Narrow, company: Company, *, k: int) -> tuple[Narrow, Flags]:
     """The class of each unit once all classes that it ever stood in have k people in common.
 
     Args:
@@ -101,7 +101,7 @@ def keep_company(classes: Longs, company: Company, *, k: int) -> tuple[Longs, Fl
     return found, left
 
 
-def _narrowed(classes: Longs, company: Company, *, k: int) -> Flags:
+def _narrowed(classes: Narrow, company: Company, *, k: int) -> Flags:
     """Units that stand with fewer than k of those whom they have always stood with."""
     again = np.flatnonzero((classes >= 0) & (company.met_of != NOT_BEFORE))
     first, case_of = group_by(company.met_of[again], classes[again])
@@ -122,7 +122,7 @@ def _by_unit(units: Longs, classes: Longs) -> Iterator[tuple[int, ...]]:
         yield tuple(listed[start:end])
 
 
-def people_of_classes(classes: Longs, people: Longs, wanted: Longs) -> dict[int, frozenset[int]]:
+def people_of_classes(classes: Narrow, people: Longs, wanted: Narrow) -> dict[int, frozenset[int]]:
     """Who stands in each of some classes, given in ascending order."""
     chosen = np.flatnonzero(np.isin(classes, wanted))
     order = chosen[np.argsort(classes[chosen], kind="stable")]

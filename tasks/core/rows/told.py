@@ -20,12 +20,13 @@ from tasks.core.arrays import (
     distinct,
     group_by,
     joined_ragged,
-    part_slices,
+    parts_of,
     people_per_label,
     ragged_from_keys,
     ragged_keys,
     take_ragged,
 )
+from tasks.core.members import members_of
 from tasks.core.records import (
     NO_TIME,
     TIME_NONE,
@@ -33,6 +34,7 @@ from tasks.core.records import (
     Floats,
     Ints,
     Longs,
+    Narrow,
     RecordTable,
     Release,
     cut_times,
@@ -67,7 +69,7 @@ class Told(NamedTuple):
 
 def release_of(
     table: RecordTable,
-    class_of: Longs,
+    class_of: Narrow,
     levels: LevelsOf,
     *,
     k: int,
@@ -77,27 +79,28 @@ def release_of(
     """The release of these classes, some after others.
 
     Args:
-        class_of: class 0, 1, … of each record, or -1.
+        class_of: class 0, 1, … of each record, or -1, a column.
         levels: of the table's forms, with fillers.
         precision: of the finest time that may be told.
         senses: whether an attribute that is told as typed is told as its concept, too.
     """
-    class_count = int(class_of.max(initial=-1)) + 1
-    order = np.argsort(class_of, kind="stable")
-    bounds = np.searchsorted(class_of[order], np.arange(class_count + 1))
+    members = members_of(class_of, int(class_of.max(initial=-1)) + 1)
+    earliest, latest = np.full(len(members), np.iinfo(np.int64).max), np.full(len(members), NO_TIME)
     terms, concepts = [_NOTHING_TOLD], [_NOTHING_TOLD]
-    for own in part_slices(np.diff(bounds), RECORDS_AT_A_TIME):
-        records = order[bounds[own.start] : bounds[own.stop]]
-        labels, count = class_of[records] - own.start, own.stop - own.start
+    for own, records, labels in members.parts(RECORDS_AT_A_TIME):
+        count = own.stop - own.start
         said, meant = _told_by_records(table, records, labels, count, levels, k=k, senses=senses)
         terms.append(said)
         concepts.append(meant)
-    del order
+        np.minimum.at(earliest[own], labels, table.times[records])
+        np.maximum.at(latest[own], labels, table.times[records])
+    del members
     term_offsets, all_terms = joined_ragged(terms)
     concept_offsets, all_concepts = joined_ragged(concepts)
-    times, precisions = _times(table.times, class_of, class_count, precision)
+    times, precisions = _times(earliest, latest, precision)
+    classes = class_of.astype(np.int32, copy=False)
     return Release(
-        class_of=class_of.astype(np.int32),
+        class_of=classes,
         term_offsets=term_offsets,
         terms=all_terms,
         concept_offsets=concept_offsets,
@@ -105,13 +108,13 @@ def release_of(
         times=times,
         precisions=precisions,
         clusters=cluster_numbers((concept_offsets, all_concepts)),
-        reasons=too_few_unless_published(class_of.astype(np.int32)),
+        reasons=too_few_unless_published(classes),
     )
 
 
 def _told_by_records(
     table: RecordTable,
-    records: Longs,
+    records: Ints,
     labels: Longs,
     count: int,
     levels: LevelsOf,
@@ -170,7 +173,7 @@ def _held_by_all(classes: Longs, queries: Longs, nodes: Longs, sizes: Longs) -> 
 
 
 def _names(
-    table: RecordTable, told: Told, levels: ItemLevels, records: Longs, query_of: Longs, *, k: int
+    table: RecordTable, told: Told, levels: ItemLevels, records: Ints, query_of: Longs, *, k: int
 ) -> Longs:
     """The term that says each entry: a word, or a concept as -1 - concept.
 
@@ -200,7 +203,7 @@ def _people(
     table: RecordTable,
     queries: Longs,
     groups: Longs,
-    records: Longs,
+    records: Ints,
     query_of: Longs,
     count: int,
 ) -> Longs:
@@ -258,17 +261,15 @@ def _ordered(told: Told, terms: Longs, levels: ItemLevels, query_of: Longs, coun
     return ragged_from_keys(ragged_keys(classes[order], own[order]), count)
 
 
-def _times(times: Longs, class_of: Longs, count: int, finest: int) -> tuple[Longs, Ints]:
-    """The finest span of time that all records of each class lie in, and how fine it is."""
+def _times(earliest: Longs, latest: Longs, finest: int) -> tuple[Longs, Ints]:
+    """The finest span that the first and the last time of each class lie in, and how fine it is."""
+    count = len(latest)
     told, precisions = np.full(count, NO_TIME), np.full(count, TIME_NONE, dtype=np.int32)
-    held = np.flatnonzero(class_of >= 0)
+    timed = np.flatnonzero((earliest != NO_TIME) & (latest != NO_TIME))
     for precision in range(TIME_NONE + 1, finest + 1):
-        cut = cut_times(times[held], precision)
-        earliest, latest = np.full(count, np.iinfo(np.int64).max), np.full(count, NO_TIME)
-        np.minimum.at(earliest, class_of[held], cut)
-        np.maximum.at(latest, class_of[held], cut)
-        same = (earliest == latest) & (earliest != NO_TIME)
-        told[same], precisions[same] = earliest[same], precision
+        start, end = (cut_times(own[timed], precision) for own in (earliest, latest))
+        same = timed[start == end]
+        told[same], precisions[same] = start[start == end], precision
     return told, precisions
 
 
@@ -281,14 +282,15 @@ def cluster_numbers(concepts: Ragged, published: Sequence[Ints] = ()) -> Ints:
     numbers = {own.tobytes(): number for number, own in reversed(list(enumerate(published)))}
     numbers[b""] = -1
     offsets, values = concepts
-    following = count(len(published))
-    found = []
-    for start, end in pairwise(offsets.tolist()):
-        own = values[start:end].tobytes()
-        if own not in numbers:
-            numbers[own] = next(following)
-        found.append(numbers[own])
-    return np.array(found, dtype=np.int32)
+    following, found = count(len(published)), np.empty(len(offsets) - 1, dtype=np.int32)
+    for rows in parts_of(len(found)):
+        bounds = offsets[rows.start : rows.stop + 1].tolist()
+        for row, (start, end) in enumerate(pairwise(bounds), rows.start):
+            own = values[start:end].tobytes()
+            if own not in numbers:
+                numbers[own] = next(following)
+            found[row] = numbers[own]
+    return found
 
 
 def in_edition(release: Release, published: Sequence[Ints]) -> Release:

@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from tasks.core.records import IDENTIFIER, NO_TIME, WORD, RecordTable
+from tasks.core.arrays import owners
+from tasks.core.records import IDENTIFIER, NO_TIME, WORD, Longs, RecordTable
+from tasks.core.rows.levels import LevelsOf
+from tasks.core.rows.problem import Problem
 from tasks.core.taxonomy import Taxonomy
 from tests.helpers.random_logs import HOUR, WORDS, table_of, taxonomies
 
@@ -28,6 +31,11 @@ def hard_logs(draw: st.DrawFn, *, least: int = 0, most: int = 20, users: int = 6
     row = st.tuples(st.integers(0, users - 1), st.lists(concept, max_size=3), words, time)
     rows = draw(st.lists(row, min_size=least, max_size=most))
     return taxonomy, _with_identifiers(draw, table_of(taxonomy, rows))
+
+
+def forms_of(problem: Problem[LevelsOf]) -> Longs:
+    """Form of each unit."""
+    return owners(problem.unit_offsets)
 
 
 def _with_identifiers(draw: st.DrawFn, table: RecordTable) -> RecordTable:

@@ -22,7 +22,7 @@ from tasks.core.rows.candidates import (
 from tasks.core.rows.levels import LogLevels, item_levels
 from tasks.core.rows.problem import WORTH, Groups, RowProblem, groups_of, row_problem
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log, hard_logs
+from tests.core.rows.materials import VAGUEST, Log, forms_of, hard_logs
 from tests.helpers.random_logs import HOUR, WORDS, table_of
 from tests.oracles.levels import SlowItem, slow_items
 
@@ -67,7 +67,7 @@ class Slow:
 
     def __init__(self, taxonomy: Taxonomy, table: RecordTable, problem: RowProblem) -> None:
         self.problem = problem
-        self.forms = problem.forms.tolist()
+        self.forms = forms_of(problem).tolist()
         self.items = [list(self.told(table, taxonomy, form)) for form in range(len(table.forms))]
 
     def told(self, table: RecordTable, taxonomy: Taxonomy, form: int) -> Iterator[SlowItem]:
@@ -168,9 +168,9 @@ def test_every_row_is_a_set_that_k_people_share(
 
 def is_group(problem: RowProblem, row: Row) -> bool:
     """Whether it is all units of a group, and tells what that tells."""
-    group = {int(problem.groups[form]) for form in problem.forms[list(row)]}
-    units = np.flatnonzero(problem.groups[problem.forms] == group.pop()).tolist()
-    told = WORTH + problem.told_by_group[problem.forms]
+    group = {int(problem.groups[form]) for form in forms_of(problem)[list(row)]}
+    units = np.flatnonzero(problem.groups[forms_of(problem)] == group.pop()).tolist()
+    told = WORTH + problem.told_by_group[forms_of(problem)]
     return not group and row == pytest.approx({unit: float(told[unit]) for unit in units})
 
 
@@ -236,7 +236,7 @@ def test_the_best_shared_level_is_the_most_informative() -> None:
     problem = problem_of(rows, k=2)
     best = best_shared_nodes(problem).tolist()
     by_users = {
-        int(user): best[form] for user, form in zip(problem.users, problem.forms, strict=True)
+        int(user): best[form] for user, form in zip(problem.users, forms_of(problem), strict=True)
     }
     assert by_users[0] == by_users[1] > 0
     assert by_users[2] not in (0, by_users[0])

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.records import NO_TIME, TIME_DAY, TIME_HOUR, TIME_MONTH, TIME_NONE, cut_times
-from tasks.core.rows.levels import TIME_BITS, item_levels
+from tasks.core.rows.levels import TIME_BITS, LogLevels, item_levels
 from tasks.core.rows.problem import Groups, groups_of, row_problem
 from tasks.core.rows.told import told_of
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
-from tests.core.rows.materials import VAGUEST, Log, hard_logs
+from tests.core.rows.materials import VAGUEST, Log, forms_of, hard_logs
 from tests.helpers.random_logs import HOUR, table_of
 
 PRECISIONS = st.sampled_from([TIME_NONE, TIME_MONTH, TIME_DAY, TIME_HOUR])
@@ -27,7 +27,7 @@ def test_a_unit_is_what_one_person_says(log: Log, precision: int) -> None:
     units = sorted(set(keys))
     assert [units[unit] for unit in unit_of.tolist()] == keys
     assert len(problem) == len(units)
-    assert problem.forms.tolist() == [form for form, _ in units]
+    assert forms_of(problem).tolist() == [form for form, _ in units]
     assert problem.users.tolist() == [user for _, user in units]
     assert problem.weights.tolist() == [keys.count(unit) for unit in units]
     assert problem.sets.tolist() == [int(table.set_of_form[form]) for form, _ in units]
@@ -54,6 +54,27 @@ def test_spans_of_a_precision_have_the_same_number_if_they_are_the_same(
         assert len({span for _, span in spans}) == len({time for time, _ in spans}) == len(spans)
 
 
+FIELDS = ("unit_offsets", "users", "weights", "sets", "time_cells")
+
+
+@given(hard_logs(), PRECISIONS, st.integers(1, 9), st.integers(1, 9))
+def test_units_are_the_same_however_many_rows_are_seen_at_a_time(
+    log: Log, precision: int, rows: int, forms: int
+) -> None:
+    taxonomy, table = log
+
+    def found() -> list[object]:
+        levels = LogLevels(table, taxonomy)
+        problem, unit_of = row_problem(table, levels, k=2, l=1, precision=precision)
+        return [unit_of.tolist(), *(getattr(problem, name).tolist() for name in FIELDS)]
+
+    expected = found()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tasks.core.columns.ROWS_AT_A_TIME", rows)
+        patched.setattr("tasks.core.records.FORMS_AT_A_TIME", forms)
+        assert found() == expected
+
+
 @given(hard_logs(least=1), st.integers(1, 4), st.data())
 def test_enough_people_are_counted_once_each(log: Log, k: int, data: st.DataObject) -> None:
     taxonomy, table = log
@@ -68,7 +89,7 @@ def test_enough_people_are_counted_once_each(log: Log, k: int, data: st.DataObje
     pairs = [
         (own, unit)
         for own, form in zip(sets, forms, strict=True)
-        for unit in np.flatnonzero(problem.forms == form).tolist()
+        for unit in np.flatnonzero(forms_of(problem) == form).tolist()
     ]
     found = problem.enough_units(*(np.array(column) for column in zip(*pairs, strict=True)))
     assert found.tolist() == expected
