@@ -34,7 +34,7 @@ def split_ragged(offsets: Longs, values: Ints) -> list[Ints]:
 
 def take_ragged(offsets: Narrow, chosen: Longs | Ints) -> tuple[Longs, Longs]:
     """New offsets, and the places of the values, of the chosen rows in their order."""
-    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    lengths = offsets[1:][chosen] - offsets[:-1][chosen]
     new_offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     places = np.repeat(offsets[:-1][chosen] - new_offsets[:-1], lengths)
     return new_offsets, places + np.arange(new_offsets[-1])
@@ -106,6 +106,23 @@ def group_by(*keys: Narrow) -> tuple[Longs, Longs]:
     group_of = np.empty(len(order), dtype=np.int64)
     group_of[order] = np.cumsum(new) - 1
     return order[new], group_of
+
+
+def pairs_of(groups: Longs, values: Ints | Longs) -> tuple[Longs, Longs, Longs]:
+    """The distinct pairs of a group and a value (0 or more), ascending.
+
+    Returns:
+        Group and value of each pair, and the pair of each place.
+    """
+    width = int(values.max(initial=0)) + 1
+    keys = groups * width + values
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    pair_of = np.empty(len(order), dtype=np.int64)
+    pair_of[order] = np.cumsum(new) - 1
+    return *np.divmod(ordered[new], width), pair_of
 
 
 def sums_by(groups: Longs, values: NDArray[Any], count: int) -> Floats:
