@@ -110,6 +110,23 @@ def group_by(*keys: Narrow) -> tuple[Longs, Longs]:
     return order[new], group_of
 
 
+def pairs_of(groups: Longs, values: Ints | Longs) -> tuple[Longs, Longs, Longs]:
+    """The distinct pairs of a group and a value (0 or more), ascending.
+
+    Returns:
+        Group and value of each pair, and the pair of each place.
+    """
+    width = int(values.max(initial=0)) + 1
+    keys = groups * width + values
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    pair_of = np.empty(len(order), dtype=np.int64)
+    pair_of[order] = np.cumsum(new) - 1
+    return *np.divmod(ordered[new], width), pair_of
+
+
 def sums_by(groups: Longs, values: NDArray[Any], count: int) -> Floats:
     """Sum of the values of each group 0 … count - 1."""
     return np.asarray(np.bincount(groups, values, minlength=count), dtype=np.float64)

@@ -25,7 +25,8 @@ from tasks.core.measures.information_loss import (
     information_loss,
     percent_of,
 )
-from tasks.core.measures.risk import partial_knowledge, released_success
+from tasks.core.measures.risk import partial_knowledge
+from tasks.core.measures.standing import standing_of
 from tasks.core.records import TIME_NONE, Clusters, Floats, Ints, Longs, Release
 from tasks.core.similarity.nearest import row_losses
 from tasks.evaluation.method import Material, Outcome, without_times
@@ -78,8 +79,9 @@ def _counts(material: Material, outcome: Outcome, release: Release, k: int) -> d
 
 
 def _risks(material: Material, release: Release) -> dict[str, Any]:
-    success = released_success(material.table, release)[material.holding]
-    known = partial_knowledge(material.table, release)
+    standing = standing_of(material.table, release)
+    success = standing.released[material.holding]
+    known = partial_knowledge(standing)
     return {
         "risk": float(success.mean()),
         "worst_risk": float(success.max()),

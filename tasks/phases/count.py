@@ -9,7 +9,7 @@ was killed, tells the same again, and nothing is spent twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy as np
 from tasks.adapters.private_counts import Price, private_counts, require_library, within
 from tasks.adapters.release_files import render_counts
 from tasks.adapters.resources import wordnet
+from tasks.core.columns import computed
+from tasks.core.measures.basis import some_records
 from tasks.core.measures.term_counts import term_counts
 from tasks.core.records import QueryLog, RecordTable
 from tasks.errors import UsageError
@@ -138,15 +140,9 @@ def counted_rows(job: Job, log: QueryLog, table: RecordTable) -> RecordTable:
     """
     if job.appended_to is None:
         return table
-    came = [file.digest not in job.appended_to.waiting for file in job.files]
-    chosen = np.array(came, dtype=np.bool_)[log.origins[table.log_rows]]
-    return replace(
-        table,
-        form_of=table.form_of[chosen],
-        users=table.users[chosen],
-        times=table.times[chosen],
-        log_rows=table.log_rows[chosen],
-    )
+    came = np.array([file.digest not in job.appended_to.waiting for file in job.files])
+    chosen = computed(len(table), np.bool_, lambda rows: came[log.origins[table.log_rows[rows]]])
+    return some_records(table, chosen)
 
 
 def count_terms(job: Job, table: RecordTable, book: Book) -> Counts:

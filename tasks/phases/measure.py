@@ -15,11 +15,12 @@ import numpy as np
 
 from tasks.adapters.resources import Resources, resources_in, topic_map, wordnet
 from tasks.core.clustering.problem import clusters_of_labels
+from tasks.core.columns import computed, counts_of
 from tasks.core.diversity import sensitive_sets
 from tasks.core.languages import Languages
 from tasks.core.measures.basis import public_basis
 from tasks.core.measures.cohesion import cluster_cohesion, summarise_cohesion
-from tasks.core.measures.counts import cluster_sizes, count_release, distributions
+from tasks.core.measures.counts import count_release, distributions, unchanged
 from tasks.core.measures.information import information_kept, truth_of
 from tasks.core.measures.information_loss import LossSums, ShownRows, loss_of, loss_sums, shown_rows
 from tasks.core.measures.random_clusters import compare_with_random
@@ -31,6 +32,8 @@ from tasks.core.measures.risk import (
     linkage_risk,
     partial_knowledge,
 )
+from tasks.core.measures.standing import standing_of
+from tasks.core.members import members_of
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import PRECISIONS, Clusters, Floats, Ints, QueryLog, RecordTable, Release
 from tasks.core.rows.levels import LogLevels
@@ -101,7 +104,8 @@ def measure_release(
         cohesion = _cohesion(job, table, comparison, clusters, seen)
         centre = centre_of(table, comparison, seen, sets_per_part=job.sizes.sets_per_part)
         loss = _information_loss(job, table, centre, release, seen)
-    risk = linkage_risk(table, release)
+    standing, groups = standing_of(table, release), members_of(clusters.labels, clusters.count)
+    risk, same = linkage_risk(standing), unchanged(table, release)
     sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
     return {
         "settings": settings.published(),
@@ -110,11 +114,11 @@ def measure_release(
             "wordnet": f"3.0 ({wordnet(settings.store).version})",
             "python": platform.python_version(),
         },
-        **count_release(log, table, clusters, release),
+        **count_release(log, standing, groups, same),
         "language": _language(log),
         "information": _information(settings, table, release),
         "truth": _truth(settings, table, release),
-        "cohesion": summarise_cohesion(cohesion, cluster_sizes(clusters)),
+        "cohesion": summarise_cohesion(cohesion, groups.sizes),
         "information_loss": loss,
         "risk": {
             "raw_expected": risk["raw_expected"],
@@ -122,21 +126,21 @@ def measure_release(
             "released_expected": risk["released_expected"],
             "released_worst": risk["released_worst"],
             "published_expected": risk["published_expected"],
-            **attack_successes(table, release, sets),
-            "least_people": least_people(table, release),
-            "partial_knowledge": partial_knowledge(table, release),
+            **attack_successes(standing, sets),
+            "least_people": least_people(standing),
+            "partial_knowledge": partial_knowledge(standing),
         },
-        "diversity": {**diversity(table, clusters), **homogeneous(table, release, sets)},
+        "diversity": {**diversity(table, groups), **homogeneous(standing, sets)},
         "figures": {
-            **distributions(log, table, clusters, release, cohesion, k=settings.k),
+            **distributions(log, standing, groups, cohesion, k=settings.k),
             "random_clusters": compare_with_random(table, release, levels),
         },
         "basis": public_basis(
-            table,
-            release,
+            standing,
             wordnet(settings.store).taxonomy,
             topic_map(settings.store, settings.topics),
             sets,
+            same,
             k=settings.k,
             finest=PRECISIONS[settings.time],
         ),
@@ -173,7 +177,8 @@ def _truth(settings: Settings, table: RecordTable, release: Release) -> TruthSec
 def _as_published(table: RecordTable, release: Release, comparison: Comparison) -> Clusters:
     """Records with attributes that publish the same concepts."""
     # The last entry is for records that are withheld.
-    labels = np.append(release.clusters, np.int32(-1))[release.class_of]
+    clusters = np.append(release.clusters, np.int32(-1))
+    labels = computed(len(table), np.int32, lambda rows: clusters[release.class_of[rows]])
     return clusters_of_labels(table, labels, SetCosts.of(table.sets, comparison.distances))
 
 
@@ -205,11 +210,11 @@ def centre_of(
     sets_per_part: int = PART_SIZES.sets_per_part,
 ) -> Ints:
     """The concepts of the data set's centre; none if no record has attributes."""
-    own = table.set_of[table.set_of >= 0]
-    if not len(own):
+    own = computed(len(table), np.int32, lambda rows: table.set_of_form[table.form_of[rows]])
+    counts = counts_of(own, len(table.sets))
+    if not counts.any():
         return np.zeros(0, dtype=np.int32)
     costs = SetCosts.of(table.sets, comparison.distances)
-    counts = np.bincount(own, minlength=len(table.sets))
     return table.sets.row(dataset_centre(costs, counts, starmap, sets_per_part=sets_per_part))
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
+from tasks.core.arrays import distinct
 from tasks.core.choices import Distance
+from tasks.core.columns import counts_of, row_parts
 from tasks.core.part_sizes import PART_SIZES
-from tasks.core.records import AttributeSets, Clusters, Floats, Longs, RecordTable
+from tasks.core.records import AttributeSets, Clusters, Floats, Ints, Longs, RecordTable
 from tasks.core.similarity.distances import record_distances
 from tasks.core.similarity.pairs import paired_matches
 from tasks.core.starmap import Starmap, serial
@@ -31,21 +35,35 @@ def cluster_cohesion(
     Args:
         sets: the table's sets as rows of `similar`.
     """
-    members = np.flatnonzero(clusters.labels >= 0)
-    labels = clusters.labels[members]
-    own = table.set_of[members].astype(np.int64)
-    centre = table.set_of[clusters.centroids][labels].astype(np.int64)
-    distinct, inverse = np.unique(np.stack([own, centre], 1), axis=0, return_inverse=True)
+    centres = table.set_of_form[table.form_of[clusters.centroids]]
+    pairs = np.zeros(0, dtype=np.int64)
+    for _, _, keys in _pairs_of_members(table, clusters, centres):
+        pairs = distinct(np.concatenate([pairs, distinct(keys)]))
+    own, centre = np.divmod(pairs, max(1, len(table.sets)))
     shared = paired_matches(
-        sets, similar, *distinct.T, starmap=starmap, matches_per_part=matches_per_part
+        sets, similar, own, centre, starmap=starmap, matches_per_part=matches_per_part
     )
-    both = sets.sizes[distinct].sum(axis=1).astype(np.float64)
-    distances = record_distances(shared, both - shared, distance=distance)[inverse.ravel()]
-    # The centroid itself does not count.
-    distances[np.isin(members, clusters.centroids)] = 0.0
-    totals = np.bincount(labels, distances, minlength=clusters.count)
-    others = np.bincount(labels, minlength=clusters.count) - 1
+    both = (sets.sizes[own] + sets.sizes[centre]).astype(np.float64)
+    of_pair = record_distances(shared, both - shared, distance=distance)
+    totals = np.zeros(clusters.count)
+    for members, labels, keys in _pairs_of_members(table, clusters, centres):
+        distances = of_pair[np.searchsorted(pairs, keys)]
+        # The centroid itself does not count.
+        distances[members == clusters.centroids[labels]] = 0.0
+        np.add.at(totals, labels, distances)
+    others = counts_of(clusters.labels, clusters.count) - 1
     return np.sqrt(totals / np.maximum(others, 1))
+
+
+def _pairs_of_members(
+    table: RecordTable, clusters: Clusters, centres: Ints
+) -> Iterator[tuple[Longs, Ints, Longs]]:
+    """Records in clusters, their clusters, and a number for each pair of own set and centre's."""
+    for rows in row_parts(len(table)):
+        members = np.flatnonzero(clusters.labels[rows] >= 0) + rows.start
+        labels = clusters.labels[members]
+        own = table.set_of_form[table.form_of[members]].astype(np.int64)
+        yield members, labels, own * len(table.sets) + centres[labels]
 
 
 def summarise_cohesion(cohesion: Floats, sizes: Longs) -> dict[str, float]:

@@ -9,14 +9,15 @@ from collections import Counter
 
 import numpy as np
 
-from tasks.core.arrays import equal_sets, group_by, people_per_label, take_ragged
+from tasks.core.arrays import equal_sets, owners, pairs_of, sums_by, take_ragged
+from tasks.core.columns import joined, row_parts
 from tasks.core.detection.identifiers import KINDS
 from tasks.core.events import KNOWN
-from tasks.core.measures.risk import raw_success, released_success
+from tasks.core.measures.standing import Standing
+from tasks.core.members import Members
 from tasks.core.records import (
     ATTRIBUTE,
     WITHHELD,
-    Clusters,
     Flags,
     Floats,
     Longs,
@@ -33,77 +34,97 @@ WIDEST_LINEAR = 40
 
 
 def count_release(
-    log: QueryLog, table: RecordTable, clusters: Clusters, release: Release
+    log: QueryLog, standing: Standing, clusters: Members, same: Flags
 ) -> CountSections:
-    """Records, users, words and clusters, before and after."""
-    published = int(release.published.sum())
+    """Records, users, words and clusters, before and after.
+
+    Args:
+        same: records that are `unchanged`.
+    """
+    table, release = standing.table, standing.release
+    published, found = len(standing.members.rows), _counted(table, release, same)
+    # Parts of all rows read; those with attributes are all that the paper's measures speak of.
+    rows = max(1, log.rows_read)
     return {
         "records": {
             "read": log.rows_read,
             "rejected": len(log.reject_rows),
             "known": int((log.reject_reasons == KNOWN).sum()),
-            "with_attributes": int((table.set_of >= 0).sum()),
+            "with_attributes": found["with_attributes"],
             "published": published,
             "withheld": len(table) - published,
         },
         "withheld_by_reason": _reasons(release),
         "users": {
             "read": log.user_count,
-            "published": int(np.count_nonzero(np.bincount(table.users[release.published]))),
+            "published": _people_published(standing),
             "counted": log.counted.unit,
             "column": log.counted.column,
         },
         "words": {
-            "read": int(np.diff(table.forms.item_offsets)[table.form_of].sum()),
-            "published": int(
-                np.diff(release.term_offsets)[release.class_of[release.published]].sum()
-            ),
+            "read": found["words"],
+            "published": int(np.diff(release.term_offsets) @ standing.members.sizes),
         },
-        "attributes": _count_attributes(table),
+        "attributes": {"mentions": found["mentions"], "in_doubt": table.in_doubt},
         "identifiers": dict(zip(KINDS, table.identifiers.tolist(), strict=True)),
-        "shares": _shares(log, table, release),
+        "shares": {
+            "published": published / rows,
+            "changed": (published - found["same"]) / rows,
+            "withheld": (len(table) - published) / rows,
+            "with_attributes": found["with_attributes"] / rows,
+            "with_attributes_published": found["with_attributes_published"] / rows,
+        },
         "clusters": _count_clusters(table, clusters),
     }
 
 
+def _counted(table: RecordTable, release: Release, same: Flags) -> Counter[str]:
+    """Records, and words and mentions of attributes in them."""
+    found: Counter[str] = Counter()
+    for records, part in table.parts():
+        speaking, forms = part.set_of >= 0, part.forms
+        rows = np.bincount(part.form_of, minlength=len(forms))
+        mentions = owners(forms.item_offsets)[forms.item_kinds == ATTRIBUTE]
+        counts = {
+            "with_attributes": np.count_nonzero(speaking),
+            "with_attributes_published": np.count_nonzero(
+                speaking & (release.class_of[records] >= 0)
+            ),
+            "same": np.count_nonzero(same[records]),
+            "words": rows @ np.diff(forms.item_offsets),
+            "mentions": rows[mentions].sum(),
+        }
+        found.update({name: int(count) for name, count in counts.items()})
+    return found
+
+
 def _reasons(release: Release) -> dict[str, int]:
     """Withheld records by the reasons that occur, in their order."""
-    counts = np.bincount(release.reasons[~release.published], minlength=len(WITHHELD)).tolist()
-    return {reason: rows for reason, rows in zip(WITHHELD, counts, strict=True) if rows}
+    counts = np.zeros(len(WITHHELD), dtype=np.int64)
+    for rows in row_parts(len(release.class_of)):
+        withheld = release.class_of[rows] < 0
+        counts += np.bincount(release.reasons[rows][withheld], minlength=len(WITHHELD))
+    return {reason: rows for reason, rows in zip(WITHHELD, counts.tolist(), strict=True) if rows}
 
 
-def _count_attributes(table: RecordTable) -> dict[str, int]:
-    """Mentions of attributes in all records, and those that are sensitive only in doubt."""
-    bounds = table.forms.item_offsets
-    mentioned = np.concatenate(([0], np.cumsum(table.forms.item_kinds == ATTRIBUTE)))
-    per_form = mentioned[bounds[1:]] - mentioned[bounds[:-1]]
-    return {"mentions": int(per_form[table.form_of].sum()), "in_doubt": table.in_doubt}
-
-
-def _shares(log: QueryLog, table: RecordTable, release: Release) -> dict[str, float]:
-    """Parts of all rows read: published, published but not as they were, withheld; with attributes,
-    which are all that the paper's measures speak of, and those of them that are published."""
-    published = int(release.published.sum())
-    rows, speaking = max(1, log.rows_read), table.set_of >= 0
-    return {
-        "published": published / rows,
-        "changed": (published - int(unchanged(table, release).sum())) / rows,
-        "withheld": (len(table) - published) / rows,
-        "with_attributes": int(speaking.sum()) / rows,
-        "with_attributes_published": int((speaking & release.published).sum()) / rows,
-    }
+def _people_published(standing: Standing) -> int:
+    found = np.zeros(standing.user_count, dtype=np.bool_)
+    for part in row_parts(len(standing.people)):
+        found[standing.people[part]] = True
+    return int(np.count_nonzero(found))
 
 
 def unchanged(table: RecordTable, release: Release) -> Flags:
-    """Records that publish all they said, and nothing else."""
-    found = [_unchanged(part, release.part(records)) for records, part in table.parts()]
-    return np.concatenate([*found, np.zeros(0, dtype=np.bool_)])
+    """Records that publish all they said, and nothing else: a column."""
+    found = (_unchanged(part, release.part(records)) for records, part in table.parts())
+    return joined(len(table), np.bool_, found)
 
 
 def _unchanged(table: RecordTable, release: Release) -> Flags:
     records = np.flatnonzero(release.published)
-    first, pair_of = group_by(table.form_of[records], release.class_of[records])
-    forms, classes = table.form_of[records[first]], release.class_of[records[first]]
+    forms, classes, pair_of = pairs_of(
+        table.form_of[records].astype(np.int64), release.class_of[records]
+    )
     item_offsets, items = take_ragged(table.forms.item_offsets, forms)
     term_offsets, terms = take_ragged(release.term_offsets, classes)
     same = equal_sets(
@@ -114,18 +135,11 @@ def _unchanged(table: RecordTable, release: Release) -> Flags:
     return unchanged
 
 
-def cluster_sizes(clusters: Clusters) -> Longs:
-    """Records of each cluster."""
-    members = clusters.labels[clusters.labels >= 0]
-    return np.bincount(members, minlength=clusters.count).astype(np.int64)
-
-
-def _count_clusters(table: RecordTable, clusters: Clusters) -> dict[str, float]:
-    sizes = cluster_sizes(clusters)
-    people = people_per_label(clusters.labels, table.users, clusters.count)
-    some = clusters.count > 0
+def _count_clusters(table: RecordTable, clusters: Members) -> dict[str, float]:
+    sizes, people = clusters.sizes, clusters.people(table.users)
+    some = len(clusters) > 0
     return {
-        "count": clusters.count,
+        "count": len(clusters),
         "min_users": int(people.min()) if some else 0,
         "min_size": int(sizes.min()) if some else 0,
         "median_size": float(np.median(sizes)) if some else 0.0,
@@ -134,28 +148,22 @@ def _count_clusters(table: RecordTable, clusters: Clusters) -> dict[str, float]:
 
 
 def distributions(
-    log: QueryLog,
-    table: RecordTable,
-    clusters: Clusters,
-    release: Release,
-    cohesion: Floats,
-    *,
-    k: int,
+    log: QueryLog, standing: Standing, clusters: Members, cohesion: Floats, *, k: int
 ) -> Distributions:
     """How things are spread of which the other measures give mean and extremes."""
-    people = people_per_label(release.class_of, table.users, release.class_count)
+    people = standing.people_of_class
     return {
         "distinct": {
-            "queries": len(table.forms),
-            "sets": len(table.sets),
+            "queries": len(standing.table.forms),
+            "sets": len(standing.table.sets),
             "published_rows": int((people > 0).sum()),
         },
         "cohesion": ordered_points(cohesion),
-        "cluster_sizes": histogram(cluster_sizes(clusters), k=k),
+        "cluster_sizes": histogram(clusters.sizes, k=k),
         "people_per_row": histogram(people[people > 0], k=k),
         "risk": {
-            "raw": ordered_points(raw_success(table)),
-            "released": ordered_points(released_success(table, release)),
+            "raw": ordered_points(standing.raw),
+            "released": ordered_points(standing.released),
         },
         "rejects": dict(sorted(Counter(log.reject_reasons.tolist()).items())),
     }
@@ -163,9 +171,20 @@ def distributions(
 
 def ordered_points(values: Floats) -> list[float]:
     """All values ascending, or so many of them at even steps, from the least to the greatest."""
-    steps = np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS))
-    points = np.sort(values)[np.rint(steps).astype(np.int64)]
+    steps = np.rint(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)))
+    found, counts = _different(values)
+    points = found[np.searchsorted(np.cumsum(counts), steps, side="right")]
     return [round(value, 4) for value in points.tolist()]
+
+
+def _different(values: Floats) -> tuple[Floats, Floats]:
+    """The different values, ascending, and how often each occurs; chances are few."""
+    found, counts = np.zeros(0), np.zeros(0)
+    for rows in row_parts(len(values)):
+        own, times = np.unique(values[rows], return_counts=True)
+        found, places = np.unique(np.concatenate([found, own]), return_inverse=True)
+        counts = sums_by(places, np.concatenate([counts, times]), len(found))
+    return found, counts
 
 
 def histogram(numbers: Longs, *, k: int) -> Histogram:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import Ragged, distinct, group_by, owners, sums_by, take_ragged
+from tasks.core.arrays import Ragged, distinct, owners, pairs_of, sums_by, take_ragged
+from tasks.core.columns import row_parts
 from tasks.core.detection.topics import TopicMap
 from tasks.core.measures.information_loss import percent_of
 from tasks.core.records import (
@@ -124,8 +125,8 @@ class ShownForms:
         counts: published records of each pair.
     """
 
-    forms: Ints
-    classes: Ints
+    forms: Longs
+    classes: Longs
     counts: Longs
 
     def __post_init__(self) -> None:
@@ -134,10 +135,10 @@ class ShownForms:
 
 def _shown_forms(table: RecordTable, release: Release) -> ShownForms:
     records = np.flatnonzero(release.published)
-    forms, classes = table.form_of[records], release.class_of[records]
-    first, pair_of = group_by(forms, classes)
-    counts = np.bincount(pair_of, minlength=len(first))
-    return ShownForms(forms[first], classes[first], counts.astype(np.int64))
+    forms, classes, pair_of = pairs_of(
+        table.form_of[records].astype(np.int64), release.class_of[records]
+    )
+    return ShownForms(forms, classes, np.bincount(pair_of, minlength=len(forms)).astype(np.int64))
 
 
 def _nodes_of_classes(release: Release, words: int) -> Ragged:
@@ -168,7 +169,7 @@ def _told(levels: ItemLevels, shown: ShownForms, nodes: Ragged) -> tuple[Longs, 
     items = owners(levels.level_offsets)
     keys = owners(levels.item_offsets)[items] * width + levels.nodes
     order = np.argsort(keys, kind="stable")
-    sought = shown.forms[pairs].astype(np.int64) * width + nodes[1][places]
+    sought = shown.forms[pairs] * width + nodes[1][places]
     ends = (np.searchsorted(keys[order], sought, side=side) for side in ("left", "right"))
     found, matches = _ranges(*ends)
     return items[order[matches]], pairs[found], levels.bits[order[matches]]
@@ -201,9 +202,13 @@ def _time_bits(table: RecordTable, release: Release, finest: int) -> tuple[float
 
     Nothing is gained by a time that is finer than allowed.
     """
-    bits, timed = np.array(TIME_BITS), table.times != NO_TIME
-    told = np.minimum(release.precisions, finest)[release.class_of[timed & release.published]]
-    return float(bits[told].sum()), float(np.count_nonzero(timed) * bits[finest])
+    bits, kept, held = np.array(TIME_BITS), 0.0, 0
+    told = bits[np.minimum(release.precisions, finest)]
+    for rows in row_parts(len(table)):
+        timed, classes = table.times[rows] != NO_TIME, release.class_of[rows]
+        kept += float(told[classes[timed & (classes >= 0)]].sum())
+        held += int(np.count_nonzero(timed))
+    return kept, float(held * bits[finest])
 
 
 def truth_of(table: RecordTable, release: Release, taxonomy: Taxonomy) -> Truth:
@@ -232,7 +237,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
-def _is_true(table: RecordTable, taxonomy: Taxonomy, forms: Ints, concepts: Ints) -> Flags:
+def _is_true(table: RecordTable, taxonomy: Taxonomy, forms: Longs, concepts: Ints) -> Flags:
     """Whether each concept is one of the form's, as mentioned, or above one of those."""
     forms_said, own = _mentions(table)
     offsets, places = take_ragged(taxonomy.ancestor_offsets, own)
@@ -247,7 +252,7 @@ def _is_true(table: RecordTable, taxonomy: Taxonomy, forms: Ints, concepts: Ints
             ]
         )
     )
-    sought = forms.astype(np.int64) * width + concepts
+    sought = forms * width + concepts
     at = np.minimum(np.searchsorted(known, sought), max(0, len(known) - 1))
     return np.asarray(known[at] == sought) if len(known) else np.zeros(len(sought), np.bool_)
 

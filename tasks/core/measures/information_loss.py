@@ -13,6 +13,7 @@ from tasks.core.arrays import (
     Ragged,
     distinct,
     owners,
+    pairs_of,
     ragged_from_keys,
     ragged_keys,
     take_ragged,
@@ -115,18 +116,37 @@ def shown_rows(
     table: RecordTable, release: Release, *, rows_per_part: int = PART_SIZES.rows_per_part
 ) -> Iterator[ShownRows]:
     """The different rows of all records with attributes, so many at a time."""
-    records = np.flatnonzero(table.set_of >= 0)
-    pairs = np.stack([table.form_of[records], release.class_of[records]], axis=1)
-    distinct, counts = np.unique(pairs.astype(np.int64), axis=0, return_counts=True)
-    # A log without attributes has one part without rows.
-    for start in range(0, max(1, len(distinct)), rows_per_part):
-        forms, classes = distinct[start : start + rows_per_part].T
-        own = counts[start : start + rows_per_part]
+    # The last row is empty: that of records that are suppressed.
+    concept_offsets = np.append(release.concept_offsets, release.concept_offsets[-1])
+    for rows in _so_many(_different_rows(table, release), rows_per_part):
+        forms, classes, own = rows
         offsets, attributes, weights = form_attributes(table, forms)
         weights = weights * np.repeat(own, np.diff(offsets))
-        yield ShownRows(
-            offsets, attributes, weights, *_published(table, release, forms, classes), own
-        )
+        concepts = take_ragged(concept_offsets, classes)
+        published = _published(table, release, forms, classes, concepts)
+        yield ShownRows(offsets, attributes, weights, *published, own)
+
+
+def _different_rows(table: RecordTable, release: Release) -> Iterator[Longs]:
+    """Form, class and number of all different rows of records with attributes, shape (3, rows)."""
+    for forms, records in table.form_parts():
+        held = table.set_of_form[table.form_of[records]] >= 0
+        own = table.form_of[records][held].astype(np.int64)
+        # Class -1 is one, too.
+        found, classes, pair_of = pairs_of(own - forms.start, release.class_of[records][held] + 1)
+        counts = np.bincount(pair_of, minlength=len(found))
+        yield np.stack([found + forms.start, classes - 1, counts])
+
+
+def _so_many(parts: Iterable[Longs], count: int) -> Iterator[Longs]:
+    """The same, so many rows at a time; if there are none, one part without any."""
+    waiting = np.zeros((3, 0), dtype=np.int64)
+    for part in parts:
+        waiting = np.concatenate([waiting, part], axis=1)
+        while waiting.shape[1] > count:
+            yield waiting[:, :count]
+            waiting = waiting[:, count:]
+    yield waiting
 
 
 def loss_sums(
@@ -175,15 +195,21 @@ def form_attributes(table: RecordTable, forms: Longs) -> tuple[Longs, Ints, Floa
     return offsets, table.forms.attributes[places], weights
 
 
-def _published(table: RecordTable, release: Release, forms: Longs, classes: Longs) -> Ragged:
+def _published(
+    table: RecordTable,
+    release: Release,
+    forms: Longs,
+    classes: Longs,
+    concepts: tuple[Longs, Longs],
+) -> Ragged:
     """What stands for the attributes of each form in its class; class -1 publishes nothing.
 
     The concepts of the class, and attributes of the form that it tells as they were typed.
+
+    Args:
+        concepts: places of those of the classes, as a ragged array.
     """
-    # The last row is empty: that of records that are suppressed.
-    offsets, places = take_ragged(
-        np.append(release.concept_offsets, release.concept_offsets[-1]), classes
-    )
+    offsets, places = concepts
     keys = [ragged_keys(owners(offsets), release.concepts[places])]
     keys.append(_told_as_typed(table, release, forms, classes))
     return ragged_from_keys(distinct(np.concatenate(keys)), len(forms))
@@ -195,7 +221,8 @@ def _told_as_typed(table: RecordTable, release: Release, forms: Longs, classes: 
     row = owners(offsets)
     held = (table.forms.item_kinds[items] == ATTRIBUTE) & (classes[row] >= 0)
     row, items = row[held], items[held]
-    said = ragged_keys(owners(release.term_offsets), release.terms)
+    offsets, terms = take_ragged(release.term_offsets, different := distinct(classes[row]))
+    said = ragged_keys(different[owners(offsets)], release.terms[terms])
     told = np.isin(ragged_keys(classes[row], table.forms.item_words[items]), said)
     row, items = row[told], items[told]
     own = table.forms.attribute_offsets[forms[row]] + table.forms.item_attributes[items]

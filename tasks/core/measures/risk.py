@@ -17,14 +17,26 @@ in several of them can intersect the classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from tasks.core.arrays import distinct, group_by, people_per_label, take_ragged
-from tasks.core.records import Clusters, Flags, Floats, Ints, Longs, RecordTable, Release
+from tasks.core import columns
+from tasks.core.arrays import (
+    distinct,
+    group_by,
+    owners,
+    pairs_of,
+    part_slices,
+    sums_by,
+    take_ragged,
+)
+from tasks.core.columns import computed, rest, row_parts
+from tasks.core.measures.standing import Standing
+from tasks.core.members import Members, members_of
+from tasks.core.records import Flags, Floats, Ints, Longs, RecordTable, Release
 from tasks.core.rows.returning import NOT_BEFORE, PublishedRows, company_of, people_of_classes
 from tasks.schema import AttackSuccesses
 
@@ -32,179 +44,209 @@ MOST_PEOPLE: Final = 4_000_000
 """People of classes that are held against each other at a time."""
 
 
-def linkage_risk(table: RecordTable, release: Release) -> dict[str, float]:
+def linkage_risk(standing: Standing) -> dict[str, float]:
     """Expected and worst success of linkage per record, raw and released, 0 … 1.
 
     Of a record that is withheld 0; `published_expected` is the mean over the others.
     """
-    if not len(table):
-        names = ("raw_expected", "raw_worst", "released_expected", "released_worst")
-        return dict.fromkeys((*names, "published_expected"), 0.0)
-    raw, released = raw_success(table), released_success(table, release)
+    raw, released = standing.raw, standing.released
     return {
-        "raw_expected": float(raw.mean()),
-        "raw_worst": float(raw.max()),
-        "released_expected": float(released.mean()),
-        "released_worst": float(released.max()),
-        "published_expected": _mean(released[release.published]),
+        "raw_expected": mean_of(raw[rows] for rows in row_parts(len(raw))),
+        "raw_worst": _greatest(raw),
+        "released_expected": mean_of(released[rows] for rows in row_parts(len(raw))),
+        "released_worst": _greatest(released),
+        "published_expected": mean_of(
+            released[rows][_counted(standing, rows)] for rows in row_parts(len(raw))
+        ),
     }
 
 
-def raw_success(table: RecordTable) -> Floats:
-    """Success of linkage of each record in the raw log."""
-    return _success(table.form_of, table.users, len(table.forms))
+def _greatest(values: Floats) -> float:
+    return max((float(values[rows].max()) for rows in row_parts(len(values))), default=0.0)
 
 
-def released_success(table: RecordTable, release: Release) -> Floats:
-    """Success of linkage of each record in the release."""
-    return _success(release.class_of, table.users, release.class_count)
-
-
-def _success(labels: Ints, users: Ints, count: int) -> Floats:
-    """The greater of two chances: to pick the person of a record among the people of its label, and
-    to pick a row of theirs among the label's rows; a record without label: 0."""
-    # The last entries are for records without a label, whose number is -1.
-    people = np.append(people_per_label(labels, users, count), 0)[labels]
-    rows = np.append(np.bincount(labels[labels >= 0], minlength=count), 0)[labels]
-    first, holding_of = group_by(labels, users)
-    own = np.bincount(holding_of, minlength=len(first))[holding_of]
-    chance = np.maximum(1.0 / np.maximum(people, 1), own / np.maximum(rows, 1))
-    return np.where(labels >= 0, chance, 0.0)
-
-
-def linked_success(table: RecordTable, labels: Ints) -> Floats:
-    """The chance that another row of the same label is the same person's, for each record of one.
-
-    Somebody knows one row of a person and picks another that reads alike, as if it were theirs
-    (linkability, WP29 opinion 05/2014). If all have one label: what blind picking gives.
-
-    Returns:
-        Shape (records with a label,), in their order.
-    """
-    labels, users = labels[labels >= 0], table.users[labels >= 0]
-    first, holding_of = group_by(labels, users)
-    own = np.bincount(holding_of, minlength=len(first))[holding_of]
-    rows = np.bincount(labels)[labels] if len(labels) else own
-    chances: Floats = (own - 1) / np.maximum(rows - 1, 1)
-    return chances
-
-
-def inferred_success(table: RecordTable, labels: Ints, sets: Ints) -> Floats:
-    """Whether what most people behind a record's label hold is its own sensitive set, 0 or 1.
-
-    Somebody knows behind which row a person stands, and that they asked for something sensitive,
-    and guesses what most behind that row did (inference, WP29). If all have one label: what
-    somebody guesses who knows the log's commonest set and no release.
-
-    Args:
-        labels: of each record, or -1.
-        sets: what is sensitive of each record, or -1.
-
-    Returns:
-        Shape (records with a label and a set,), in their order.
-    """
-    held = (labels >= 0) & (sets >= 0)
-    labels, sets, users = labels[held], sets[held], table.users[held]
-    kinds, kind_of = group_by(labels, sets)
-    people = people_per_label(kind_of.astype(np.int32), users, len(kinds))
-    # By label the commonest set first; of equals that of the lower number.
-    order = np.lexsort((sets[kinds], -people, labels[kinds]))
-    best = order[np.unique(labels[kinds][order], return_index=True)[1]]
-    return np.isin(kind_of, best).astype(np.float64)
+def mean_of(parts: Iterable[Floats]) -> float:
+    """The mean of values that come some after the other; of none 0."""
+    total, count = 0.0, 0
+    for part in parts:
+        total += float(part.sum())
+        count += len(part)
+    return total / count if count else 0.0
 
 
 def attack_successes(
-    table: RecordTable, release: Release, sets: Ints, chosen: Flags | None = None
+    standing: Standing, sets: Ints, chosen: Flags | None = None
 ) -> AttackSuccesses:
     """Mean success of linking rows and of inferring, beside what succeeds by chance.
+
+    Linking: somebody knows one row of a person and picks another that reads alike, as if it were
+    theirs (linkability, WP29 opinion 05/2014). Inferring: somebody knows behind which row a person
+    stands, and that they asked for something sensitive, and guesses what most people behind that
+    row did (inference, WP29). By chance: all rows read alike, so that rows are picked blindly, and
+    guessed is the log's commonest set.
 
     Args:
         sets: what is sensitive of each form, or -1.
         chosen: the records whose mean is taken; all that are published if not given.
     """
-    published = np.where(release.published, 0, -1).astype(np.int32)
-    own = sets[table.form_of]
-    counted = np.ones(len(table), dtype=np.bool_) if chosen is None else chosen
-    linked, inferred = counted[published >= 0], counted[(published >= 0) & (own >= 0)]
     return {
-        "linked_expected": _mean(linked_success(table, release.class_of)[linked]),
-        "linked_chance": _mean(linked_success(table, published)[linked]),
-        "inferred_expected": _mean(inferred_success(table, release.class_of, own)[inferred]),
-        "inferred_chance": _mean(inferred_success(table, published, own)[inferred]),
+        "linked_expected": mean_of(
+            standing.linked[rows][_counted(standing, rows, chosen)]
+            for rows in row_parts(len(standing.table))
+        ),
+        "linked_chance": _linked_blindly(standing, chosen),
+        "inferred_expected": _inferred(standing, sets, chosen),
+        "inferred_chance": _inferred_blindly(standing, sets, chosen),
     }
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else 0.0
+def _counted(standing: Standing, rows: slice, chosen: Flags | None = None) -> Flags:
+    """Which of some records are published, and chosen."""
+    published = standing.release.class_of[rows] >= 0
+    return published if chosen is None else published & chosen[rows]
 
 
-def least_people(table: RecordTable, release: Release) -> int:
+def _linked_blindly(standing: Standing, chosen: Flags | None) -> float:
+    """The chance that another published row is the same person's, whichever it is."""
+    users, class_of = standing.table.users, standing.release.class_of
+    own = np.zeros(standing.user_count, dtype=np.int64)
+    for rows in row_parts(len(users)):
+        own += np.bincount(users[rows][class_of[rows] >= 0], minlength=len(own))
+    others = max(1, len(standing.members.rows) - 1)
+    return mean_of(
+        (own[users[rows][_counted(standing, rows, chosen)]] - 1) / others
+        for rows in row_parts(len(users))
+    )
+
+
+def _inferred(standing: Standing, sets: Ints, chosen: Flags | None) -> float:
+    table, right, all_rows = standing.table, 0, 0
+    for _, records, groups in standing.members.parts():
+        own = sets[table.form_of[records]]
+        held = own >= 0
+        records, groups, own = records[held], groups[held], own[held]
+        guessed = commonest(groups, own, table.users[records])
+        guessed = guessed if chosen is None else guessed[chosen[records]]
+        right += int(np.count_nonzero(guessed))
+        all_rows += len(guessed)
+    return right / all_rows if all_rows else 0.0
+
+
+def commonest(groups: Longs, sets: Ints, users: Ints) -> Flags:
+    """Whether each record's set is the one that most people of its group hold; of equals the one
+    of the lower number."""
+    kinds, held, kind_of = pairs_of(groups, sets)
+    people = np.bincount(pairs_of(kind_of, users)[0], minlength=len(kinds))
+    order = np.lexsort((held, -people, kinds))
+    best = np.zeros(len(kinds), dtype=np.bool_)
+    best[order[np.flatnonzero(np.diff(kinds[order], prepend=-1))]] = True
+    return np.asarray(best[kind_of])
+
+
+def _inferred_blindly(standing: Standing, sets: Ints, chosen: Flags | None) -> float:
+    table, class_of = standing.table, standing.release.class_of
+    own = computed(
+        len(table),
+        np.int32,
+        lambda rows: np.where(class_of[rows] >= 0, sets[table.form_of[rows]], -1),
+    )
+    # One more than there are: a log may hold nothing sensitive.
+    people = members_of(own, int(sets.max(initial=-1)) + 2).people(table.users)
+    best, right, all_rows = int(people.argmax()), 0, 0
+    for rows in row_parts(len(table)):
+        counted = own[rows][_counted(standing, rows, chosen)]
+        right += int(np.count_nonzero(counted == best))
+        all_rows += int(np.count_nonzero(counted >= 0))
+    return right / all_rows if all_rows else 0.0
+
+
+def least_people(standing: Standing) -> int:
     """The fewest people behind any published row."""
-    people = people_per_label(release.class_of, table.users, release.class_count)
-    return int(people[people > 0].min(initial=len(table))) if release.published.any() else 0
+    people = standing.people_of_class
+    return int(people[people > 0].min()) if people.any() else 0
 
 
-def partial_knowledge(table: RecordTable, release: Release) -> dict[str, float]:
+def partial_knowledge(standing: Standing) -> dict[str, float]:
     """k^m on what is published (Terrovitis et al. 2008): people behind one, and two, terms.
 
     The least and the mean number of people who share any term, and any two terms that stand
     together in a row, over all of those.
     """
-    records = np.flatnonzero(release.published)
-    classes, users = release.class_of[records], table.users[records]
-    singles = _people_per_key(classes, users, *_terms_of_classes(release))
-    pairs = _people_per_key(classes, users, *_pairs_of_classes(release))
-    return {
-        "one_term_least": int(singles.min()) if len(singles) else 0,
-        "one_term_mean": float(singles.mean()) if len(singles) else 0.0,
-        "two_terms_least": int(pairs.min()) if len(pairs) else 0,
-        "two_terms_mean": float(pairs.mean()) if len(pairs) else 0.0,
-    }
-
-
-def _terms_of_classes(release: Release) -> tuple[Longs, Longs]:
-    """Offsets by class, and a number for each term."""
+    release = standing.release
     _, numbers = np.unique(release.terms, return_inverse=True)
-    return release.term_offsets, numbers.ravel()
+    classes = owners(release.term_offsets)
+    # The terms of a class one after the other, each with all that follow.
+    terms = numbers[np.lexsort((numbers, classes))]
+    following = release.term_offsets[1:][classes] - np.arange(len(terms)) - 1
+    found: dict[str, float] = {}
+    for name, first, lengths in (
+        ("one_term", 0, np.ones_like(following)),
+        ("two_terms", 1, following),
+    ):
+        least, total, count = 0, 0, 0
+        for people in _people_of_pairs(standing, terms, classes, first, lengths):
+            least = min(least, int(people.min())) if count else int(people.min())
+            total, count = total + int(people.sum()), count + len(people)
+        found[f"{name}_least"] = least
+        found[f"{name}_mean"] = total / count if count else 0.0
+    return found
 
 
-def _pairs_of_classes(release: Release) -> tuple[Longs, Longs]:
-    """Offsets by class, and a number for each pair of terms in it."""
-    offsets, numbers = _terms_of_classes(release)
-    sizes = np.diff(offsets)
-    first = np.arange(len(numbers)) - np.repeat(offsets[:-1], sizes)
-    after = np.repeat(sizes, sizes) - first - 1
-    left = np.repeat(np.arange(len(numbers)), after)
-    starts = np.cumsum(after) - after
-    right = left + 1 + np.arange(len(left)) - np.repeat(starts, after)
-    low, high = np.minimum(numbers[left], numbers[right]), np.maximum(numbers[left], numbers[right])
-    _, pairs = np.unique(low * (numbers.max(initial=0) + 1) + high, return_inverse=True)
-    pair_offsets = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
-    return pair_offsets.astype(np.int64), pairs.ravel()
+def _people_of_pairs(
+    standing: Standing, terms: Longs, classes: Longs, first: int, lengths: Longs
+) -> Iterator[Longs]:
+    """Distinct people behind each pair of a term and one of so many that follow it in its class.
+
+    Pairs are looked at by their first terms: all pairs of a log with all of their people do not fit
+    into memory.
+
+    Args:
+        terms: of each class in ascending order.
+        first: with which the pairs of a term begin: 0 is itself.
+        lengths: pairs of each term of a class.
+    """
+    sizes = standing.people_of_class[classes] * lengths
+    order = np.argsort(terms, kind="stable")
+    count = int(terms.max(initial=-1)) + 1
+    bounds = np.searchsorted(terms[order], np.arange(count + 1))
+    for some in part_slices(sums_by(terms, sizes, count).astype(np.int64), columns.ROWS_AT_A_TIME):
+        own = order[bounds[some.start] : bounds[some.stop]]
+        own = np.repeat(own, lengths[own])
+        starts = np.flatnonzero(np.diff(own, prepend=-1))
+        within = np.arange(len(own)) - np.repeat(starts, np.diff(np.append(starts, len(own))))
+        if len(own):
+            keys = terms[own] * count + terms[own + first + within]
+            yield _people_behind(standing, keys, classes[own])
+        rest()
 
 
-def _people_per_key(classes: Ints, users: Ints, offsets: Longs, keys: Longs) -> Longs:
-    """Distinct users behind each key, given the keys of each class."""
-    _, places = take_ragged(offsets, classes)
-    owners = np.repeat(users, np.diff(offsets)[classes])
-    labels = keys[places].astype(np.int32)
-    return people_per_label(labels, owners, int(keys.max(initial=-1)) + 1)
+def _people_behind(standing: Standing, keys: Longs, classes: Longs) -> Longs:
+    """Distinct people behind each different key, given the class in which it stands."""
+    different, numbers = np.unique(keys, return_inverse=True)
+    width, known = max(1, standing.user_count), np.zeros(0, dtype=np.int64)
+    for part in part_slices(standing.people_of_class[classes], columns.ROWS_AT_A_TIME):
+        offsets, places = take_ragged(standing.offsets, classes[part])
+        held = np.repeat(numbers[part], np.diff(offsets)) * width + standing.people[places]
+        known = distinct(np.concatenate([known, held]))
+    return np.bincount(known // width, minlength=len(different)).astype(np.int64)
 
 
-def diversity(table: RecordTable, clusters: Clusters) -> dict[str, float]:
+def diversity(table: RecordTable, clusters: Members) -> dict[str, float]:
     """l-diversity of clusters (Machanavajjhala et al. 2007): the least number of distinct
     original sets, and the median entropy of their distribution, in bits."""
-    members = clusters.labels >= 0
-    if not members.any():
-        return {"min_distinct": 0, "median_entropy": 0.0}
-    pairs = np.stack([clusters.labels[members], table.set_of[members]], axis=1)
-    kinds, counts = np.unique(pairs, axis=0, return_counts=True)
-    labels = kinds[:, 0]
-    shares = counts / np.bincount(labels, counts)[labels]
-    entropy = np.bincount(labels, -shares * np.log2(shares))
+    kinds = np.zeros(len(clusters), dtype=np.int64)
+    entropy = np.zeros(len(clusters))
+    for groups, records, owner in clusters.parts():
+        own, _, pair_of = pairs_of(owner, table.set_of_form[table.form_of[records]])
+        counts = np.bincount(pair_of, minlength=len(own))
+        shares = counts / np.bincount(owner)[own]
+        kinds[groups] = np.bincount(own, minlength=groups.stop - groups.start)
+        entropy[groups] = np.bincount(
+            own, -shares * np.log2(shares), minlength=groups.stop - groups.start
+        )
     return {
-        "min_distinct": int(np.bincount(labels).min()),
-        "median_entropy": float(np.median(np.abs(entropy))),
+        "min_distinct": int(kinds.min(initial=len(table))) if len(kinds) else 0,
+        "median_entropy": float(np.median(np.abs(entropy))) if len(kinds) else 0.0,
     }
 
 
@@ -225,23 +267,24 @@ def homogeneous_classes(table: RecordTable, release: Release, sets: Ints) -> Hom
     Args:
         sets: what is sensitive of each form, or -1.
     """
-    records = np.flatnonzero(release.published)
-    classes, own = release.class_of[records], sets[table.form_of[records]]
     least = np.full(release.class_count, np.iinfo(np.int32).max, dtype=np.int32)
     greatest = np.full(release.class_count, -1, dtype=np.int32)
-    np.minimum.at(least, classes, own)
-    np.maximum.at(greatest, classes, own)
+    for rows in row_parts(len(table)):
+        classes, own = release.class_of[rows], sets[table.form_of[rows]]
+        published = classes >= 0
+        np.minimum.at(least, classes[published], own[published])
+        np.maximum.at(greatest, classes[published], own[published])
     sensitive = least >= 0
     return Homogeneity(sensitive, sensitive & (least == greatest))
 
 
-def homogeneous(table: RecordTable, release: Release, sets: Ints) -> dict[str, int]:
+def homogeneous(standing: Standing, sets: Ints) -> dict[str, int]:
     """Rows of which everybody holds something sensitive, and of these the homogeneous ones."""
-    sensitive, alike = homogeneous_classes(table, release, sets)
+    sensitive, alike = homogeneous_classes(standing.table, standing.release, sets)
     return {
         "sensitive_classes": int(sensitive.sum()),
         "homogeneous_classes": int(alike.sum()),
-        "homogeneous_rows": int(alike[release.class_of[release.published]].sum()),
+        "homogeneous_rows": int(standing.members.sizes[alike].sum()),
     }
 
 

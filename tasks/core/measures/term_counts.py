@@ -9,11 +9,13 @@ differential privacy is built on; how it is made private is another's business
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import distinct, owners, ragged_from_keys, ragged_keys, take_ragged
+from tasks.core.arrays import distinct, owners, pairs_of, ragged_from_keys, ragged_keys, take_ragged
+from tasks.core.members import Members, members_of
 from tasks.core.records import (
     ATTRIBUTE,
     IDENTIFIER,
@@ -53,19 +55,33 @@ def term_counts(
     Args:
         vaguest: concepts of fewer bits are not counted.
     """
-    offsets, items = take_ragged(table.forms.item_offsets, table.form_of)
-    users, forms = table.users[owners(offsets)].astype(np.int64), table.forms
-    said = forms.item_kinds[items] != IDENTIFIER
-    said &= ~table.fillers[forms.item_words[items]]
-    words = _drawn(users[said], forms.item_words[items[said]], most, random)
-    meant = forms.item_kinds[items] == ATTRIBUTE
-    closed = _closed(users[meant], forms.item_concepts[items[meant]], taxonomy, vaguest)
-    concepts = _drawn(*closed, most, random)
+    people = members_of(table.users, int(table.users.max(initial=-1)) + 1)
+    forms, words = table.forms, np.zeros(len(table.words), dtype=np.int64)
+    for users, items in _items_of_people(table, people):
+        said = forms.item_kinds[items] != IDENTIFIER
+        said &= ~table.fillers[forms.item_words[items]]
+        drawn = _drawn(users[said], forms.item_words[items[said]], most, random)
+        words += np.bincount(drawn, minlength=len(words))
+    concepts = np.zeros(len(taxonomy), dtype=np.int64)
+    for users, items in _items_of_people(table, people):
+        meant = forms.item_kinds[items] == ATTRIBUTE
+        closed = _closed(users[meant], forms.item_concepts[items[meant]], taxonomy, vaguest)
+        concepts += np.bincount(_drawn(*closed, most, random), minlength=len(concepts))
     return TermCounts(*_counted(words), *_counted(concepts))
 
 
-def _closed(users: Longs, concepts: Ints, taxonomy: Taxonomy, vaguest: float) -> tuple[Longs, Ints]:
+def _items_of_people(table: RecordTable, people: Members) -> Iterator[tuple[Longs, Longs]]:
+    """All that somebody said, one person after the other: who, counted anew in each part."""
+    for _, records, whose in people.parts():
+        offsets, items = take_ragged(table.forms.item_offsets, table.form_of[records])
+        yield whose[owners(offsets)], items
+
+
+def _closed(
+    users: Longs, concepts: Ints | Longs, taxonomy: Taxonomy, vaguest: float
+) -> tuple[Longs, Longs]:
     """Concepts of each person with all that lies above them."""
+    users, concepts, _ = pairs_of(users, concepts)
     offsets, places = take_ragged(taxonomy.ancestor_offsets, concepts)
     whose = np.concatenate([users, users[owners(offsets)]])
     held = np.concatenate([concepts, taxonomy.ancestors[places]])
@@ -73,7 +89,7 @@ def _closed(users: Longs, concepts: Ints, taxonomy: Taxonomy, vaguest: float) ->
     return whose[told], held[told]
 
 
-def _drawn(users: Longs, terms: Ints, most: int, random: np.random.Generator) -> Ints:
+def _drawn(users: Longs, terms: Ints | Longs, most: int, random: np.random.Generator) -> Ints:
     """The terms that are counted: of each person so many at most, each once."""
     keys = distinct(ragged_keys(users, terms))
     offsets, held = ragged_from_keys(keys, int(users.max(initial=-1)) + 1)
@@ -82,6 +98,6 @@ def _drawn(users: Longs, terms: Ints, most: int, random: np.random.Generator) ->
     return held[order[np.arange(len(held)) - offsets[whose] < most]]
 
 
-def _counted(terms: Ints) -> tuple[Ints, Longs]:
-    found, people = np.unique(terms, return_counts=True)
-    return found.astype(np.int32), people.astype(np.int64)
+def _counted(people: Longs) -> tuple[Ints, Longs]:
+    found = np.flatnonzero(people)
+    return found.astype(np.int32), people[found]

@@ -15,7 +15,10 @@ from tasks.core.measures.counts import (
     distributions,
     histogram,
     ordered_points,
+    unchanged,
 )
+from tasks.core.measures.standing import standing_of
+from tasks.core.members import members_of
 from tasks.core.records import PUBLISHED, TOO_FEW, TOO_VAGUE, WITHHELD, QueryLog
 from tasks.core.taxonomy import build_taxonomy
 from tasks.core.texts import TextColumn
@@ -78,7 +81,8 @@ def test_withheld_records_are_counted_by_the_reasons_that_occur() -> None:
     table = table_of(taxonomy, [(user, [1], [], 0) for user in range(4)])
     withheld = np.array([PUBLISHED, TOO_VAGUE, TOO_FEW, TOO_VAGUE], dtype=np.int32)
     release = replace(release_of([0, -1, -1, -1], [([-2], [1], 0)]), reasons=withheld)
-    found = count_release(rejecting("no query"), table, one_cluster(table), release)
+    standing, same = standing_of(table, release), unchanged(table, release)
+    found = count_release(rejecting("no query"), standing, members_of(table.set_of, 1), same)
     assert found["withheld_by_reason"] == {WITHHELD[TOO_FEW]: 1, WITHHELD[TOO_VAGUE]: 2}
     assert list(found["withheld_by_reason"]) == [WITHHELD[TOO_FEW], WITHHELD[TOO_VAGUE]]
     assert found["records"]["withheld"] == 3
@@ -93,9 +97,8 @@ def test_the_distributions_of_a_small_release() -> None:
     table = table_of(taxonomy, rows)
     found = distributions(
         rejecting("blank line", "no query", "blank line"),
-        table,
-        one_cluster(table),
-        publishing(table, [1]),
+        standing_of(table, publishing(table, [1])),
+        members_of(one_cluster(table).labels, 1),
         np.array([0.5]),
         k=2,
     )

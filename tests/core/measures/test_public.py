@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tasks.core.detection.topics import TopicMap
 from tasks.core.diversity import sensitive_sets
 from tasks.core.measures.basis import ROWS_PER_K, WORDS_PER_ROW, public_basis
+from tasks.core.measures.counts import unchanged
 from tasks.core.measures.public import (
     DROPPED,
     PUBLIC,
@@ -24,6 +25,7 @@ from tasks.core.measures.public import (
     public_measures,
     rounding_of,
 )
+from tasks.core.measures.standing import standing_of
 from tasks.core.records import TIME_DAY, RecordTable, Release
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy
@@ -132,7 +134,8 @@ def basis_of(log: tuple[Taxonomy, RecordTable], release: Release) -> Basis:
     masks = (np.arange(len(taxonomy)) % 3 == 1).astype(np.uint32)
     topics = TopicMap(("a topic",), masks)
     sets = sensitive_sets(table, topics.sensitive)
-    return public_basis(table, release, taxonomy, topics, sets, k=K, finest=TIME_DAY)
+    standing, same = standing_of(table, release), unchanged(table, release)
+    return public_basis(standing, taxonomy, topics, sets, same, k=K, finest=TIME_DAY)
 
 
 def without(table: RecordTable, release: Release, user: int) -> tuple[RecordTable, Release]:

@@ -12,21 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.measures.counts import count_release
+from tasks.core.measures.counts import count_release, unchanged
 from tasks.core.measures.risk import (
     attack_successes,
+    commonest,
     diversity,
     homogeneous_classes,
-    inferred_success,
     least_people,
     linkage_risk,
-    linked_success,
     partial_knowledge,
 )
+from tasks.core.measures.standing import standing_of
+from tasks.core.members import members_of
 from tasks.core.records import Clusters, Flags, Floats, Ints, QueryLog, RecordTable
 from tasks.core.redaction.by_record import publish_each
 from tasks.core.taxonomy import Taxonomy, build_taxonomy
 from tasks.core.texts import TextColumn
+from tests.core.measures.test_information import release_of
 from tests.helpers.random_logs import table_of, tables
 from tests.oracles.redaction import form_by_form
 
@@ -63,14 +65,15 @@ def test_linkage_and_partial_knowledge_equal_counting(
         for size in (1, 2):
             for known in combinations(terms[int(table.form_of[record])], size):
                 knowing[size - 1][known].add(user)
-    risk = linkage_risk(table, release)
+    standing = standing_of(table, release)
+    risk = linkage_risk(standing)
     assert risk["released_worst"] == max(
         chance(users, user) for users in rows.values() for user in users
     )
-    assert least_people(table, release) == min(len(set(users)) for users in rows.values())
+    assert least_people(standing) == min(len(set(users)) for users in rows.values())
     chances = [chance(users, user) for users in raw.values() for user in users]
     assert risk["raw_expected"] == pytest.approx(sum(chances) / len(chances))
-    found = partial_knowledge(table, release)
+    found = partial_knowledge(standing)
     for name, people in zip(("one_term", "two_terms"), knowing, strict=True):
         counts = [len(users) for users in people.values()]
         assert found[f"{name}_least"] == min(counts, default=0)
@@ -85,11 +88,7 @@ def flat() -> Taxonomy:
 
 def test_diversity_counts_sets_and_their_entropy(flat: Taxonomy) -> None:
     table = table_of(flat, [(0, [1], [], 0), (1, [1], [], 0), (2, [2], [], 0), (3, [3], [], 0)])
-    clusters = Clusters(
-        labels=np.array([0, 0, 0, 1], dtype=np.int32),
-        suppressed=np.zeros(4, dtype=np.bool_),
-        centroids=np.array([0, 3], dtype=np.int32),
-    )
+    clusters = members_of(np.array([0, 0, 0, 1], dtype=np.int32), 2)
     shares = Counter([1, 1, 2])
     entropy = -sum(c / 3 * math.log2(c / 3) for c in shares.values())
     assert diversity(table, clusters) == {
@@ -120,7 +119,8 @@ def test_shares_tell_changed_rows_from_unchanged(flat: Taxonomy) -> None:
         reject_reasons=np.array(["blank line"], dtype=object),
         has_times=True,
     )
-    counts = count_release(log, table, unclustered(table), release)
+    standing, same = standing_of(table, release), unchanged(table, release)
+    counts = count_release(log, standing, members_of(unclustered(table).labels, 0), same)
     assert counts["shares"] == {
         # An attribute that is told as another concept is not as it was.
         **{"published": 3 / 4, "changed": 1 / 4, "withheld": 0.0},
@@ -151,16 +151,17 @@ def two_classes() -> tuple[RecordTable, Ints]:
     return table, CLASS_OF[table.users]
 
 
-def by_person(table: RecordTable, chosen: Flags, found: Floats) -> dict[int, float]:
+def by_person(table: RecordTable, chosen: Flags, found: Floats | Flags) -> dict[int, float]:
     return dict(zip(table.users[chosen].tolist(), found.tolist(), strict=True))
 
 
 def test_linking_is_the_share_of_other_rows_that_are_the_same_persons() -> None:
     table, classes = two_classes()
-    linked = by_person(table, classes >= 0, linked_success(table, classes))
+    release = release_of(classes.tolist(), [([0], [], 0)] * 2)
+    linked = by_person(table, classes >= 0, standing_of(table, release).linked[classes >= 0])
     assert linked == pytest.approx({0: 1 / 3, 1: 0, 2: 0, 3: 0, 4: 0})
-    together = np.where(classes >= 0, 0, -1).astype(np.int32)
-    assert linked_success(table, together).max() == pytest.approx(1 / 5)
+    together = release_of(np.minimum(classes, 0).tolist(), [([0], [], 0)])
+    assert standing_of(table, together).linked.max() == pytest.approx(1 / 5)
 
 
 def test_inference_guesses_what_most_people_behind_a_row_hold() -> None:
@@ -168,7 +169,8 @@ def test_inference_guesses_what_most_people_behind_a_row_hold() -> None:
     table, classes = two_classes()
     sets = np.array([1, 2, 2, 2, -1, 1], dtype=np.int32)[table.users]
     held = (classes >= 0) & (sets >= 0)
-    inferred = by_person(table, held, inferred_success(table, classes, sets))
+    groups = classes[held].astype(np.int64)
+    inferred = by_person(table, held, commonest(groups, sets[held], table.users[held]))
     assert inferred == {0: 0, 1: 1, 2: 1, 3: 1}
 
 
@@ -181,14 +183,15 @@ def test_attacks_are_averaged_over_what_is_chosen_and_of_nothing_are_none() -> N
     )
     release = replace(release, class_of=np.where(classes >= 0, 0, -1).astype(np.int32))
     sets = np.arange(len(table.forms), dtype=np.int32)
-    found = attack_successes(table, release, sets)
+    standing = standing_of(table, release)
+    found = attack_successes(standing, sets)
     assert found["linked_expected"] == found["linked_chance"] == pytest.approx(2 / 5 / 6)
     assert found["inferred_expected"] == found["inferred_chance"]
-    risk = linkage_risk(table, release)
+    risk = linkage_risk(standing)
     assert risk["published_expected"] == pytest.approx(risk["released_expected"] * 7 / 6)
-    heavy = attack_successes(table, release, sets, table.users == 0)
+    heavy = attack_successes(standing, sets, table.users == 0)
     assert heavy["linked_expected"] == pytest.approx(1 / 5)
-    nothing = attack_successes(table, release, sets, np.zeros(len(table), dtype=np.bool_))
+    nothing = attack_successes(standing, sets, np.zeros(len(table), dtype=np.bool_))
     assert set(nothing.values()) == {0.0}
     assert homogeneous_classes(table, release, np.zeros_like(sets)).alike.tolist()[0]
     assert not homogeneous_classes(table, release, sets).alike.any()
