@@ -72,9 +72,10 @@ class Block:
     def numbers(self) -> Longs:
         return self.plain + self.number
 
-    def users(self) -> tuple[list[str], Ints]:
-        """The different cells, and which of them each is."""
-        found = _cells(self.content, *self.cells[0]).dictionary_encode()
+    def users(self, chosen: Flags) -> tuple[list[str], Ints]:
+        """The different cells of some lines, and which of them each is."""
+        starts, ends = self.cells[0]
+        found = _cells(self.content, starts[chosen], ends[chosen]).dictionary_encode()
         return _strings(found.dictionary), found.indices.to_numpy()
 
     def seconds(self, seconds_of: SecondsOf) -> Longs:

@@ -37,7 +37,7 @@ from tasks.core.columns import Growing, computed, joined, row_parts
 from tasks.core.counted import Counted, Unit, folded_id, unit_of
 from tasks.core.digests import byte_keys
 from tasks.core.log_options import LogOptions
-from tasks.core.records import Ints, Longs, Narrow, QueryLog
+from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
 from tasks.core.texts import TextGatherer
 from tasks.errors import InputError, UsageError
 from tasks.runtime.sources import source_size
@@ -276,26 +276,29 @@ class _LogBuilder:
         return _Rows(np.array(users), np.array(times), np.array(rows), texts)
 
     def _add_block(self, source: int, block: Block, seconds_of: SecondsOf) -> None:
-        users, seconds = self._users_of(block), block.seconds(seconds_of)
-        # A plain row that is set aside is judged as all others are, which say why.
-        good = (users >= 0) & (seconds != OUT_OF_RANGE)
+        seconds = block.seconds(seconds_of)
+        # A plain row that is set aside is judged as all others are, which say why. Nobody is known
+        # by a row that is set aside, so its user is not looked at.
+        good = seconds != OUT_OF_RANGE
+        users = self._users_of(block, good)
+        good[good] = users >= 0
         others = self._judged(source, block.rows_but(good), seconds_of)
         content, ends, own = block.texts(good)
         texts = (self.texts.plain_numbers(content, ends)[own], self.texts.numbers(others.texts))
         rows = np.concatenate((block.numbers[good], others.rows))
         order = np.argsort(rows, kind="stable")
         found = _Rows(
-            np.concatenate((users[good], others.users))[order],
+            np.concatenate((users[users >= 0], others.users))[order],
             np.concatenate((seconds[good], others.times))[order],
             rows[order],
         )
         self._keep(found, np.concatenate(texts)[order])
 
-    def _users_of(self, block: Block) -> Ints:
-        """The number of each plain row's user, -1 for nobody."""
+    def _users_of(self, block: Block, chosen: Flags) -> Ints:
+        """The numbers of the users of some plain rows, -1 for nobody."""
         if self.known.unit == "rows":
-            return np.zeros(len(block.plain), dtype=np.int32)
-        ids, own = block.users()
+            return np.zeros(np.count_nonzero(chosen), dtype=np.int32)
+        ids, own = block.users(chosen)
         numbers = [self.known.find(user.strip()) for user in ids]
         known = [-1 if isinstance(number, str) else number for number in numbers]
         return np.array(known, dtype=np.int32)[own]
