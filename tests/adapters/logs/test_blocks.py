@@ -120,6 +120,13 @@ def _plain(value: Any) -> Any:
 @example(content=b"7\tcats\t\n\n\n8\tdogs\t\n\n\n", said=LogOptions(format="aol"), size=9)
 @example(content=b"7\tcats\t\n\n8\tcats\t\n\r\n\n", said=LogOptions(format="aol"), size=1000)
 @example(content=b"7\tcats\t\n" * 5 + b"7\tcaf\xe9\t\n", said=LogOptions(format="aol"), size=9)
+# The names of columns may look like a row.
+@example(content=b"user\tquery\n7\tcats\n", said=LogOptions(format="tsv"), size=1000)
+@example(
+    content="".join(f"7\t{'x' * (QUERY_LIMIT + n)}\t\n" for n in (0, 1)).encode(),
+    said=LogOptions(format="aol"),
+    size=100_000,
+)
 # Nobody is known by a row that is set aside.
 @example(content=b"7\tcats\t\n8\tcats\tsoon\n9\t-\t\n" * 2, said=LogOptions(format="aol"), size=40)
 @example(content=b"\t\t\n" * 9, said=LogOptions(format="aol"), size=7)
