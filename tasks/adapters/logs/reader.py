@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -240,7 +240,8 @@ class _LogBuilder:
                 self.meter.show(stream.position())
         else:
             some = islice(table.rows, most_rows) if most_rows else table.rows
-            while rows := list(islice(some, _ROWS_BETWEEN_REPORTS)):
+            for row in some:
+                rows = chain([row], islice(some, _ROWS_BETWEEN_REPORTS - 1))
                 found = self._judged(source, rows, dates.seconds_of)
                 self._keep(found, self.texts.numbers(found.texts))
                 self.meter.show(stream.position())
