@@ -131,7 +131,7 @@ def _block_of(
     feeds = np.flatnonzero(found == _FEED)
     starts, ends = np.concatenate(([0], feeds + 1)), np.append(feeds, len(content))
     is_sign = (found < _BLANK) | (found > _LAST_PRINTABLE)
-    is_mostly_plain = 2 * np.count_nonzero(is_sign) <= len(content)
+    is_mostly_plain = 3 * np.count_nonzero(is_sign) <= len(content)
     # Whether an empty line is one is known when others follow, and these may be plain.
     has_empty = bool(empty) or int((ends - starts).min()) <= len("\r")
     if has_empty or not is_mostly_plain:
@@ -157,11 +157,11 @@ def _plain(
     tabs = np.diff(first, append=len(signs)) - 1
 
     is_plain = np.isin(tabs + 1, [*layout.widths]) & (ends - starts <= LINE_LIMIT)
-    odd = signs[:-1][(kinds != _TAB) & (kinds != _FEED)]
+    is_plain[np.cumsum(kinds == _FEED)[(kinds != _TAB) & (kinds != _FEED)]] = False
     if b"  " in content:
         blank = found == _BLANK
-        odd = np.append(odd, np.flatnonzero(blank[1:] & blank[:-1]))
-    is_plain[np.searchsorted(starts, odd, side="right") - 1] = False
+        doubled = np.flatnonzero(blank[1:] & blank[:-1])
+        is_plain[np.searchsorted(starts, doubled, side="right") - 1] = False
     if 0 <= layout.header - number < len(is_plain):
         is_plain[layout.header - number] = False
 
