@@ -134,7 +134,11 @@ class TextGatherer:
     """
 
     def __init__(self, spelt: Callable[[str], str] = str) -> None:
-        """Take `spelt` as the spelling in which a text is kept."""
+        """Take `spelt` as the spelling in which a text is kept.
+
+        Of printable ASCII in which no blank is the first, the last or behind another one, it
+        changes each character for itself and drops none.
+        """
         self._spelt = spelt
         self._lately: dict[str, int] = {}
         self._bytes = _Bytes()
@@ -142,6 +146,11 @@ class TextGatherer:
         self._most = MOST_GATHERED
 
     def add(self, texts: Sequence[str]) -> None:
+        """The texts of rows."""
+        self.add_rows(self.numbers(texts))
+
+    def numbers(self, texts: Sequence[str]) -> Ints:
+        """Keep texts of which there are rows to come; each gets a number for `add_rows`."""
         lately, first = self._lately, len(self._bytes)
         numbers = list(map(lately.get, texts))
         new: list[str] = []
@@ -153,9 +162,23 @@ class TextGatherer:
                 new.append(own)
             numbers[place] = lately[text] = number
         self._bytes.add([_encoded(text) for text in new])
-        self._of_row.add(np.array(numbers, dtype=np.int32))
         if len(lately) >= TEXTS_AT_A_TIME:
             lately.clear()
+        return np.array(numbers, dtype=np.int32)
+
+    def plain_numbers(self, content: bytes, ends: Longs) -> Ints:
+        """The same for texts of printable ASCII with single blanks, one after the other.
+
+        They are spelt together, and looked for among those that were said lately by nobody: that
+        would take longer than to sort them.
+        """
+        first = len(self._bytes)
+        self._bytes.add_all(self._spelt(content.decode("ascii")).encode("ascii"), ends)
+        return np.arange(first, len(self._bytes), dtype=np.int32)
+
+    def add_rows(self, numbers: Ints) -> None:
+        """Rows, by the numbers of their texts, which hold no longer after that."""
+        self._of_row.add(numbers)
         if len(self._bytes) >= self._most:
             self._sort_out()
 
@@ -185,9 +208,13 @@ class _Bytes:
         return len(self.ends) - 1
 
     def add(self, texts: Sequence[bytes]) -> None:
-        self.content.append(b"".join(texts))
-        ends = np.cumsum([self.ends[-1], *map(len, texts)], dtype=np.int64)
-        self.ends.frombytes(ends[1:].tobytes())
+        self.add_all(b"".join(texts), np.cumsum([*map(len, texts)], dtype=np.int64))
+
+    def add_all(self, content: bytes, ends: Longs) -> None:
+        """Texts one after the other."""
+        ends = ends + self.ends[-1]
+        self.content.append(content)
+        self.ends.frombytes(ends.tobytes())
 
     def texts(self) -> Texts:
         content, self.content = self.content, []

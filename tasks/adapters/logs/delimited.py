@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, tee
 from operator import itemgetter
 from typing import Final
 
+from tasks.adapters.logs.blocks import Layout, blocks_of
 from tasks.adapters.logs.columns import (
     Columns,
     column_numbers,
     header_names,
     names_are_certain,
 )
-from tasks.adapters.logs.files import HEAD_LINES, Line, LogStream, numbered_lines
+from tasks.adapters.logs.files import (
+    HEAD_LINES,
+    Chunk,
+    Line,
+    LogStream,
+    line_chunks,
+    lines_of,
+    numbered_lines,
+)
 from tasks.adapters.logs.lines import Records, csv_records, line_fault, split_csv, tab_records
 from tasks.adapters.logs.table import Chosen, Rows, Table, choose, is_export, rows_of
 from tasks.adapters.logs.values import WRONG_WIDTH
@@ -45,22 +54,24 @@ class _Head:
 
 
 def open_aol(stream: LogStream, options: LogOptions) -> Table:
-    lines = numbered_lines(stream, stream.first_line)
-    lines, head = _start(lines, tab_records, options)
+    chunks, first_lines = _first_lines(stream)
+    head = _head_of(tab_records(first_lines), options)
     has_header = names_are_certain(head.names, options.columns)
     names, header = (head.names, head.number) if has_header else (AOL_NAMES, 0)
     chosen = choose(stream.name, names, options, shown=names, numbered=True)
     known = {*AOL_WIDTHS, head.width} if has_header else {*AOL_WIDTHS}
     widths = [width for width in known if width > max(chosen.columns.positions)]
-    return Table(chosen.columns, _rows(tab_records(lines), chosen, widths, header), "\t")
+    return _tab_table(stream, chunks, chosen, widths, header)
 
 
 def open_tsv(stream: LogStream, options: LogOptions) -> Table:
-    lines = numbered_lines(stream, stream.first_line)
-    first_lines = list(islice(lines, HEAD_LINES))
+    chunks, first_lines = _first_lines(stream)
     _refuse_wrong_delimiter(stream.name, [line for _, line in first_lines], "\t")
-    lines, head = _start(chain(first_lines, lines), tab_records, options)
-    return _delimited(stream, tab_records(lines), head, options, "\t")
+    head = _head_of(tab_records(first_lines), options)
+    if not head.width:
+        return _no_table(tab_records(lines_of(chunks, stream)))
+    chosen = _chosen(stream, head, options)
+    return _tab_table(stream, chunks, chosen, (head.width,), head.number)
 
 
 def open_csv(stream: LogStream, options: LogOptions) -> Table:
@@ -69,9 +80,13 @@ def open_csv(stream: LogStream, options: LogOptions) -> Table:
     delimiter = stated_delimiter(options) or find_delimiter([line for _, line in first_lines])
     _refuse_wrong_delimiter(stream.name, [line for _, line in first_lines], delimiter)
     split = partial(csv_records, delimiter=delimiter)
-    lines, head = _start(chain(first_lines, lines), split, options)
-    records = split(lines, width=head.width)
-    return _delimited(stream, records, head, options, delimiter)
+    head = _head_of(split(first_lines), options)
+    records = split(chain(first_lines, lines), width=head.width)
+    if not head.width:
+        return _no_table(records)
+    chosen = _chosen(stream, head, options)
+    rows = _rows(records, chosen, (head.width,), head.number)
+    return Table(chosen.columns, rows, delimiter)
 
 
 def stated_delimiter(options: LogOptions) -> str:
@@ -125,35 +140,49 @@ def _agreeing(lines: list[str], delimiter: str) -> tuple[int, int]:
     return count, width
 
 
-def _start(
-    lines: Iterator[Line],
-    records_of: Callable[[Iterable[Line]], Records],
-    options: LogOptions,
-) -> tuple[Iterator[Line], _Head]:
-    """Look at the first lines; returns all lines again and what was seen."""
-    first_lines = list(islice(lines, HEAD_LINES))
-    found = [(n, fields) for n, fields in records_of(first_lines) if not isinstance(fields, str)]
+def _first_lines(stream: LogStream) -> tuple[Iterator[Chunk], list[Line]]:
+    """All chunks of a file, and its first lines."""
+    chunks, first = tee(line_chunks(stream, stream.first_line))
+    return chunks, list(islice(lines_of(first, stream), HEAD_LINES))
+
+
+def _head_of(records: Records, options: LogOptions) -> _Head:
+    """What the first records tell."""
+    found = [(n, fields) for n, fields in records if not isinstance(fields, str)]
     number, fields = found[0] if found else (0, [])
     names = header_names(fields, options.columns)
     if not names and is_export(fields):
         names = tuple(field.strip() for field in fields)
     widths = Counter(len(fields) for _, fields in found)
     usual = max(widths, key=lambda width: (widths[width], width), default=0)
-    head = _Head(names, number if names else 0, len(names) or usual)
-    return chain(first_lines, lines), head
+    return _Head(names, number if names else 0, len(names) or usual)
 
 
-def _delimited(
-    stream: LogStream, records: Records, head: _Head, options: LogOptions, delimiter: str
-) -> Table:
-    if not head.width:
-        return Table(None, _rows(records, Chosen(Columns(0), None), (), 0))
+def _chosen(stream: LogStream, head: _Head, options: LogOptions) -> Chosen:
     names = head.names or column_numbers(head.width)
     is_certain = names_are_certain(names, options.columns) or is_export(names)
     shown = names if not head.names or is_certain else ()
-    chosen = choose(stream.name, names, options, shown=shown, numbered=True)
-    rows = _rows(records, chosen, (head.width,), head.number)
-    return Table(chosen.columns, rows, delimiter)
+    return choose(stream.name, names, options, shown=shown, numbered=True)
+
+
+def _no_table(records: Records) -> Table:
+    """Of a file in which no line has fields."""
+    return Table(None, _rows(records, Chosen(Columns(0), None), (), 0))
+
+
+def _tab_table(
+    stream: LogStream,
+    chunks: Iterator[Chunk],
+    chosen: Chosen,
+    widths: Collection[int],
+    header: int,
+) -> Table:
+    def rows_of_lines(lines: Iterable[Line]) -> Rows:
+        return _rows(tab_records(lines), chosen, widths, header)
+
+    layout = Layout(chosen.columns.positions, widths, header, rows_of_lines)
+    blocks = blocks_of(chunks, stream, layout) if chosen.count is None else None
+    return Table(chosen.columns, rows_of_lines(lines_of(chunks, stream)), "\t", blocks)
 
 
 def _rows(records: Records, chosen: Chosen, widths: Collection[int], header: int) -> Rows:

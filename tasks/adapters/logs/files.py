@@ -9,9 +9,10 @@ from __future__ import annotations
 import codecs
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO, Final, TypeVar
 
 import pyarrow as pa
@@ -46,6 +47,9 @@ _MIXED_SHARE: Final = 0.1
 
 Line = tuple[int, str]
 """Line number, counted from 1, and text; bytes that are no characters become lone surrogates."""
+
+Chunk = tuple[int, bytes]
+"""Whole lines: the number of the first, and the bytes of all, without the last line feed."""
 
 T = TypeVar("T")
 
@@ -147,8 +151,22 @@ def numbered_lines(stream: LogStream, first: int = 1) -> Iterator[Line]:
     Args:
         first: lines before this one may be passed over, but for the head of the file.
     """
-    empty: list[Line] = []
-    for number, line in _all_lines(stream, first):
+    return lines_of(line_chunks(stream, first), stream)
+
+
+def lines_of(chunks: Iterable[Chunk], stream: LogStream) -> Iterator[Line]:
+    """The lines in chunks that follow each other, but for empty ones at their end."""
+    every = (enumerate(decoded(content, stream), start=number) for number, content in chunks)
+    return up_to_filled(chain.from_iterable(every), [])
+
+
+def up_to_filled(lines: Iterable[Line], empty: list[Line]) -> Iterator[Line]:
+    """All lines but empty ones at the end, which are kept in case that others follow.
+
+    Args:
+        empty: those at the end of what was before.
+    """
+    for number, line in lines:
         if not line or line == "\r":
             empty.append((number, line))
             continue
@@ -158,7 +176,8 @@ def numbered_lines(stream: LogStream, first: int = 1) -> Iterator[Line]:
         yield number, line
 
 
-def _all_lines(stream: LogStream, first: int) -> Iterator[Line]:
+def line_chunks(stream: LogStream, first: int = 1) -> Iterator[Chunk]:
+    """The lines of a text file, many at a time; see `numbered_lines`."""
     rest, number = b"", 1
     while chunk := stream.read(stream.chunk_bytes):
         complete, feed, last = (rest + chunk).rpartition(b"\n")
@@ -167,12 +186,13 @@ def _all_lines(stream: LogStream, first: int) -> Iterator[Line]:
             behind = number + complete.count(b"\n") + 1
             # To count lines is a hundred times as fast as to read them.
             if number <= HEAD_LINES or behind > first:
-                yield from enumerate(_decoded(complete, stream), start=number)
+                yield number, complete
             number = behind
-    yield number, _decoded(rest, stream)[0]
+    yield number, rest
 
 
-def _decoded(content: bytes, stream: LogStream) -> list[str]:
+def decoded(content: bytes, stream: LogStream) -> list[str]:
+    """The lines of some bytes."""
     try:
         return content.decode("utf-8").split("\n")
     except UnicodeDecodeError:

@@ -11,25 +11,33 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from tasks.adapters.logs.blocks import Block
 from tasks.adapters.logs.columns import columns_taken, counted_by, warnings_of
 from tasks.adapters.logs.files import CHUNK_BYTES, LogStream, attempt, open_log
 from tasks.adapters.logs.formats import FORMATS, dates_of, open_table
 from tasks.adapters.logs.paths import find_files
 from tasks.adapters.logs.sniffing import sniff
 from tasks.adapters.logs.table import COPY, Table
-from tasks.adapters.logs.times import Dates
-from tasks.adapters.logs.values import NOT_A_SEARCH, judge, text_of, user_fault
+from tasks.adapters.logs.times import OUT_OF_RANGE, Dates
+from tasks.adapters.logs.values import (
+    NOT_A_SEARCH,
+    Cells,
+    SecondsOf,
+    judge,
+    text_of,
+    user_fault,
+)
 from tasks.core.columns import Growing, computed, joined, row_parts
 from tasks.core.counted import Counted, Unit, folded_id, unit_of
 from tasks.core.digests import byte_keys
 from tasks.core.log_options import LogOptions
-from tasks.core.records import Ints, Longs, Narrow, QueryLog
+from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
 from tasks.core.texts import TextGatherer
 from tasks.errors import InputError, UsageError
 from tasks.runtime.sources import source_size
@@ -63,7 +71,7 @@ def read_logs(
         progress: told from time to time how many bytes have been read, of how many.
         secret: the store's, by which user ids become numbers that nobody else can try out.
         most_rows: of each file, if only its beginning is wanted.
-        spelt: the spelling in which a text is kept.
+        spelt: the spelling in which a text is kept; see `TextGatherer`.
 
     Returns:
         One entry per accepted row, and every other row among the rejects. A file of zero bytes,
@@ -168,6 +176,11 @@ class _Users:
         if self.unit == "rows":
             self.numbers[""] = 0  # nobody is looked at, so nobody is missing
 
+    def find(self, user: str) -> int | str:
+        """The number of an id, or why it has none."""
+        found = self.numbers.get(user)
+        return self.number(user) if found is None else found
+
     def number(self, user: str) -> int | str:
         """The number of an id that was not seen before, or why it has none."""
         found: int | str | None = user_fault(user)
@@ -179,6 +192,16 @@ class _Users:
                 self.ids.append(own)
         self.numbers[user] = found
         return found
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _Rows:
+    """Some rows that are accepted."""
+
+    users: Ints
+    times: Longs
+    rows: Longs
+    texts: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, repr=False)
@@ -210,24 +233,31 @@ class _LogBuilder:
     ) -> bool:
         """Read a file to its end, or so many rows; whether that was all of it."""
         self._note_columns(self.files[source], table)
-        has_users = self.known.unit != "rows"
+        passed_before = self.passed_over
+        if table.blocks is not None and not most_rows:
+            for block in table.blocks:
+                self._add_block(source, block, dates.seconds_of)
+                self.meter.show(stream.position())
+        else:
+            some = islice(table.rows, most_rows) if most_rows else table.rows
+            for row in some:
+                rows = chain([row], islice(some, _ROWS_BETWEEN_REPORTS - 1))
+                found = self._judged(source, rows, dates.seconds_of)
+                self._keep(found, self.texts.numbers(found.texts))
+                self.meter.show(stream.position())
+        self.rows_of[source] = len(self.rows) - sum(self.rows_of.values())
+        if self.passed_over > passed_before:
+            passed = self.passed_over - passed_before
+            self.warnings.append(f"{stream.name}: {passed} entries are no searches, passed over")
+        return not most_rows or next(table.rows, None) is None
+
+    def _judged(
+        self, source: int, some: Iterable[tuple[int, Cells | str]], seconds_of: SecondsOf
+    ) -> _Rows:
+        """Those of some rows that are accepted; the others are set aside."""
         users, times, rows, texts = array("i"), array("q"), array("q"), list[str]()
-
-        def keep() -> None:
-            """What has been read since this was last called."""
-            numbers = np.array(rows)
-            self.last_row = max(self.last_row, int(numbers.max(initial=0)))
-            self.users.add(np.array(users))
-            self.times.add(np.array(times))
-            self.rows.add(numbers)
-            self.texts.add(texts)
-            for read in (users, times, rows):
-                del read[:]
-            texts.clear()
-
+        has_users = self.known.unit != "rows"
         numbers, number_of_new = self.known.numbers, self.known.number
-        seconds_of, passed_before = dates.seconds_of, self.passed_over
-        some = islice(table.rows, most_rows) if most_rows else table.rows
         for number, row in some:
             verdict = row if isinstance(row, str) else judge(row, has_users, seconds_of)
             if isinstance(verdict, str):
@@ -244,15 +274,42 @@ class _LogBuilder:
                     texts.append(text)
                     times.append(seconds)
                     rows.append(number)
-            if number % _ROWS_BETWEEN_REPORTS == 0:
-                keep()
-                self.meter.show(stream.position())
-        keep()
-        self.rows_of[source] = len(self.rows) - sum(self.rows_of.values())
-        if self.passed_over > passed_before:
-            passed = self.passed_over - passed_before
-            self.warnings.append(f"{stream.name}: {passed} entries are no searches, passed over")
-        return not most_rows or next(table.rows, None) is None
+        return _Rows(np.array(users), np.array(times), np.array(rows), texts)
+
+    def _add_block(self, source: int, block: Block, seconds_of: SecondsOf) -> None:
+        seconds = block.seconds(seconds_of)
+        # A plain row that is set aside is judged as all others are, which say why. Nobody is known
+        # by a row that is set aside, so its user is not looked at.
+        good = seconds != OUT_OF_RANGE
+        users = self._users_of(block, good)
+        good[good] = users >= 0
+        others = self._judged(source, block.rows_but(good), seconds_of)
+        content, ends, own = block.texts(good)
+        texts = (self.texts.plain_numbers(content, ends)[own], self.texts.numbers(others.texts))
+        rows = np.concatenate((block.numbers[good], others.rows))
+        order = np.argsort(rows, kind="stable")
+        found = _Rows(
+            np.concatenate((users[users >= 0], others.users))[order],
+            np.concatenate((seconds[good], others.times))[order],
+            rows[order],
+        )
+        self._keep(found, np.concatenate(texts)[order])
+
+    def _users_of(self, block: Block, chosen: Flags) -> Ints:
+        """The numbers of the users of some plain rows, -1 for nobody."""
+        if self.known.unit == "rows":
+            return np.zeros(np.count_nonzero(chosen), dtype=np.int32)
+        ids, own = block.users(chosen)
+        numbers = [self.known.find(user.strip()) for user in ids]
+        known = [-1 if isinstance(number, str) else number for number in numbers]
+        return np.array(known, dtype=np.int32)[own]
+
+    def _keep(self, found: _Rows, texts: Ints) -> None:
+        self.last_row = max(self.last_row, int(found.rows.max(initial=0)))
+        self.users.add(found.users)
+        self.times.add(found.times)
+        self.rows.add(found.rows)
+        self.texts.add_rows(texts)
 
     def describe(
         self,

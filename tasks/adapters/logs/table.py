@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from tasks.adapters.logs.blocks import Block
 from tasks.adapters.logs.columns import Columns, choose_columns
 from tasks.adapters.logs.values import COUNT_UNCLEAR, NOT_A_SEARCH, Cells, text_of
 from tasks.core.counted import plain_name
@@ -36,11 +37,13 @@ class Table:
         columns: None if the file is empty and so says nothing about its columns.
         rows: to be read once, while the stream is open.
         delimiter: of delimited text.
+        blocks: the same rows, many at a time, for whoever wants all of them.
     """
 
     columns: Columns | None
     rows: Rows
     delimiter: str = ""
+    blocks: Iterator[Block] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ NOT_A_REQUEST: Final = "not a line of an access log"
 NOT_A_SEARCH: Final = "not a search"
 """No reject: a request or event that holds no query is counted, and passed over."""
 
-_EMPTY_QUERIES: Final = ("", "-")  # AOL writes a dash where nothing was typed
+EMPTY_QUERIES: Final = ("", "-")  # AOL writes a dash where nothing was typed
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")  # what bytes that are not UTF-8 become
 
 
@@ -92,7 +92,7 @@ def text_of(value: object) -> str | None:
 
 
 def _query_fault(query: str) -> str:
-    if query in _EMPTY_QUERIES:
+    if query in EMPTY_QUERIES:
         return QUERY_EMPTY
     if len(query) > QUERY_LIMIT:
         return QUERY_TOO_LONG

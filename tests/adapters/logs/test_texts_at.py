@@ -59,7 +59,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(len(content))
         return content.decode("utf-8", "surrogateescape").split("\n")
 
-    monkeypatch.setattr(files, "_decoded", decode)
+    monkeypatch.setattr(files, "decoded", decode)
     return seen
 
 
