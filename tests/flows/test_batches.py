@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tasks.core.part_sizes import PartSizes
-from tasks.core.records import Longs
+from tasks.core.records import Ints
 from tasks.phases import cluster as cluster_phase
 from tasks.phases.analyse import analyse
 from tasks.phases.compare import compare
@@ -59,7 +59,7 @@ class Reference:
         assert (out / "release.tsv").read_bytes() == self.written
 
 
-def labels_of(made: MadeRelease) -> Longs:
+def labels_of(made: MadeRelease) -> Ints:
     return made.clustering.value.classes
 
 
