@@ -87,9 +87,7 @@ def figures(log: Log, release: Release, clusters: Clusters, most: int) -> dict[s
         "distributions": distributions(rejecting(), standing, groups, cohesion, k=2),
         "basis": public_basis(standing, taxonomy, topics, sets, same, k=1, finest=TIME_DAY),
         "cohesion": cohesion.tolist(),
-        "loss": asdict(
-            information_loss(table, release, centre, taxonomy, topics, inclusive=False)
-        ),
+        "loss": asdict(information_loss(table, release, centre, taxonomy, topics, inclusive=False)),
         "shown": [
             [own.counts.tolist(), own.attributes.tolist(), own.published.tolist()]
             for own in shown_rows(table, release, rows_per_part=most)
@@ -108,8 +106,8 @@ def test_the_same_is_measured_however_many_rows_are_seen_at_a_time(
 ) -> None:
     table = log[1]
     labels = st.lists(st.integers(-1, 3), min_size=len(table), max_size=len(table))
-    term = st.integers(-len(log[0]), 3)
-    row = st.tuples(st.lists(term, max_size=4), st.lists(st.integers(0, 2), max_size=2))
+    term, concept = st.integers(-len(log[0]), 3), st.integers(0, len(log[0]) - 1)
+    row = st.tuples(st.lists(term, max_size=4), st.lists(concept, max_size=2))
     said = data.draw(st.lists(row, min_size=4, max_size=4))
     release = release_of(data.draw(labels), [(*own, TIME_DAY) for own in said])
     clusters = clusters_of(log, data.draw(st.integers(1, 3)))
