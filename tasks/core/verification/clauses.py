@@ -34,6 +34,7 @@ from tasks.core.verification.evidence import (
     distinct_members,
     in_cells,
     in_classes,
+    in_each_class,
     in_groups,
     in_rows,
     matched_members,
@@ -210,7 +211,7 @@ def _falls(file: FileRows, rows: slice) -> Flags:
 
 
 def _empty_queries(evidence: Evidence) -> str | None:
-    return in_cells(evidence, QUERY, lambda query: not query.strip())
+    return in_each_class(evidence, (not row[QUERY].strip() for row in evidence.classes))
 
 
 def _odd_times(evidence: Evidence) -> str | None:
@@ -241,20 +242,20 @@ def _disordered_concepts(evidence: Evidence) -> str | None:
 
 
 def _stray_concepts(evidence: Evidence) -> str | None:
-    stray = (bool(row[CONCEPTS]) and not row[CLUSTER] for row in evidence.classes)
+    stray = (evidence.concepts_of_class >= 0) & (evidence.cluster_of_class < 0)
     return in_classes(evidence, stray)
 
 
 def _bare_clusters(evidence: Evidence) -> str | None:
     """People who hold none of a cluster's concepts hide nobody who does."""
-    bare = (bool(row[CLUSTER]) and not row[CONCEPTS] for row in evidence.classes)
+    bare = (evidence.cluster_of_class >= 0) & (evidence.concepts_of_class < 0)
     return in_classes(evidence, bare)
 
 
 def _fillers_alone(evidence: Evidence) -> str | None:
     """A concept says something, by whatever word it is called."""
     says_nothing = evidence.knowledge.stop_words.issuperset
-    return in_classes(
+    return in_each_class(
         evidence,
         (not row[CONCEPTS] and says_nothing(row[QUERY].split(" ")) for row in evidence.classes),
     )
@@ -292,7 +293,7 @@ def _identifiers(evidence: Evidence) -> str | None:
             text = text.replace(phrase, " | ", 1)
         return len(knowledge.find_identifiers(text.strip())) > 0
 
-    return in_classes(evidence, (named(row[QUERY], row[CONCEPTS]) for row in evidence.classes))
+    return in_each_class(evidence, (named(row[QUERY], row[CONCEPTS]) for row in evidence.classes))
 
 
 def _small_clusters(evidence: Evidence) -> str | None:
@@ -300,8 +301,7 @@ def _small_clusters(evidence: Evidence) -> str | None:
 
 
 def _mixed_clusters(evidence: Evidence) -> str | None:
-    published = numbered(row[CONCEPTS] for row in evidence.classes)
-    mixed = distinct_members(evidence.cluster_of_class, published) > 1
+    mixed = distinct_members(evidence.cluster_of_class, evidence.cell_of[CONCEPTS - 1]) > 1
     return in_groups(evidence, evidence.cluster_of, mixed)
 
 

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import accumulate, chain, count, groupby
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
@@ -244,7 +243,8 @@ class Evidence:
         promise: what was promised.
         classes: the distinct rows of four fields.
         class_of: class of each row, or -1 for a row of more or fewer fields.
-        cluster_of_class: cluster of each class, numbered from 0, or -1 for none.
+        cells: the different cells of each column but the query, the empty one first.
+        cell_of: which of them stands in each class, shape (3, classes).
         knowledge: what is known beside these.
         starts: first row of each release, if several are judged together.
     """
@@ -255,7 +255,8 @@ class Evidence:
     promise: Promise
     classes: Rows = field(repr=False)
     class_of: Ints = field(repr=False)
-    cluster_of_class: Ints = field(repr=False)
+    cells: Sequence[Sequence[str]] = field(repr=False)
+    cell_of: Ints = field(repr=False)
     knowledge: Knowledge
     starts: tuple[int, ...] = (0,)
 
@@ -267,6 +268,7 @@ class Evidence:
         """One release, or several as if they were one; the columns are then the first one's."""
         files = [release.rows for release in releases]
         classes, class_of = classify(files)
+        cells, cell_of = _cells(classes)
         return cls(
             header=releases[0].header,
             files=files,
@@ -274,7 +276,8 @@ class Evidence:
             promise=promise,
             classes=classes,
             class_of=class_of,
-            cluster_of_class=numbered((row[CLUSTER] for row in classes), none=""),
+            cells=cells,
+            cell_of=cell_of,
             knowledge=knowledge,
             starts=tuple(accumulate([0, *map(len, files[:-1])])),
         )
@@ -304,13 +307,23 @@ class Evidence:
         return _of_rows(self.files, numbers)
 
     @property
+    def concepts_of_class(self) -> Ints:
+        """The cell of concepts of each class, numbered from 0, or -1 for an empty one."""
+        return np.asarray(self.cell_of[CONCEPTS - 1] - np.int32(1))
+
+    @property
+    def cluster_of_class(self) -> Ints:
+        """The same of the cluster."""
+        return np.asarray(self.cell_of[CLUSTER - 1] - np.int32(1))
+
+    @property
     def cluster_of(self) -> Ints:
         """Cluster of each row, or -1, shape (n,)."""
         return of_groups(np.append(self.cluster_of_class, np.int32(-1)), self.class_of)
 
     @property
     def cluster_count(self) -> int:
-        return int(self.cluster_of_class.max(initial=-1)) + 1
+        return len(self.cells[CLUSTER - 1]) - 1
 
     def row_name(self, place: int) -> str:
         """What a row is called in a fault; row 1 is the first below its file's header."""
@@ -378,6 +391,19 @@ def _of_rows(files: Sequence[FileRows], values: Sequence[Ints]) -> Ints:
             for rows in row_parts(len(file))
         ),
     )
+
+
+def _cells(classes: Rows) -> tuple[list[list[str]], Ints]:
+    """The different cells of each column but the query, and which of them each class has."""
+    numbers: list[dict[str, int]] = [defaultdict(count(1).__next__, {"": 0}) for _ in COLUMNS[1:]]
+    concepts, times, clusters = numbers
+    found = np.empty((len(numbers), len(classes)), dtype=np.int32)
+    for start in range(0, len(classes), TEXTS_AT_A_TIME):
+        rows = classes[start : start + TEXTS_AT_A_TIME]
+        found[:, start : start + len(rows)] = np.array(
+            [(concepts[row[CONCEPTS]], times[row[TIME]], clusters[row[CLUSTER]]) for row in rows]
+        ).T
+    return [list(own) for own in numbers], found
 
 
 def numbered(values: Iterable[str], none: str | None = None) -> Ints:
@@ -466,16 +492,20 @@ def in_groups(evidence: Evidence, groups: Ints, broken: Flags) -> str | None:
     return in_rows(evidence, rows_of_groups(groups, broken)) if broken.any() else None
 
 
-def in_classes(evidence: Evidence, broken: Iterable[bool]) -> str | None:
+def in_classes(evidence: Evidence, broken: Flags) -> str | None:
     """The same for a clause that was judged on every class."""
-    flags = np.fromiter(broken, dtype=np.bool_, count=len(evidence.classes))
-    return in_groups(evidence, evidence.class_of, flags)
+    return in_groups(evidence, evidence.class_of, broken)
+
+
+def in_each_class(evidence: Evidence, broken: Iterable[bool]) -> str | None:
+    """The same, of which one verdict comes after the other."""
+    return in_classes(evidence, np.fromiter(broken, np.bool_, count=len(evidence.classes)))
 
 
 def in_cells(evidence: Evidence, column: int, breaks: Callable[[str], bool]) -> str | None:
-    """The same for a clause on one column, of which rows side by side often have the same cell."""
-    judged = lru_cache(CELLS)(breaks)
-    return in_classes(evidence, (judged(row[column]) for row in evidence.classes))
+    """The same for a clause on one column, of which every distinct cell is judged once."""
+    verdicts = np.array([breaks(cell) for cell in evidence.cells[column - 1]], dtype=np.bool_)
+    return in_classes(evidence, verdicts[evidence.cell_of[column - 1]])
 
 
 def shared_by_too_few(evidence: Evidence, groups: Ints, count: int) -> str | None:

@@ -34,6 +34,7 @@ from tasks.core.verification.evidence import (
     Knowledge,
     ReadBack,
     in_classes,
+    in_each_class,
     in_groups,
 )
 
@@ -133,7 +134,7 @@ def _words_of_few_rows(evidence: Evidence) -> str | None:
     for words, size in zip(_words(evidence), _sizes(evidence).tolist(), strict=True):
         rows.update(dict.fromkeys(words, size))
     rare = {word for word, count in rows.items() if count < evidence.promise.k}
-    return in_classes(evidence, (not rare.isdisjoint(words) for words in _words(evidence)))
+    return in_each_class(evidence, (not rare.isdisjoint(words) for words in _words(evidence)))
 
 
 def _words(evidence: Evidence) -> Iterator[set[str]]:
@@ -145,7 +146,7 @@ def _sizes(evidence: Evidence) -> Longs:
 
 
 def _misnamed(evidence: Evidence, names: Names) -> str | None:
-    return in_classes(
+    return in_each_class(
         evidence,
         (
             not names.unknown(row[QUERY]) and _unnamed(row, evidence.knowledge, names)

@@ -16,7 +16,6 @@ from tasks.core.verification.evidence import (
     CONCEPTS,
     PART,
     Evidence,
-    numbered,
     of_groups,
     spread,
 )
@@ -25,7 +24,7 @@ from tasks.core.verification.evidence import (
 def rows_told_falsely(evidence: Evidence) -> Flags:
     """Mark the rows that publish a concept which is not true of the record behind them."""
     # Where nothing is published nothing is untrue.
-    cells = numbered((row[CONCEPTS] for row in evidence.classes), none="")
+    cells = evidence.concepts_of_class
     published, known = _published_concepts(evidence), _known_pairs(evidence.knowledge.taxonomy)
     mentions, width = evidence.behind.mentions, len(evidence.behind.mentioned)
     cell_of = of_groups(np.append(cells, np.int32(-1)), evidence.class_of)
@@ -57,8 +56,8 @@ def _pairs_told_falsely(
 
 def _published_concepts(evidence: Evidence) -> tuple[Longs, Longs]:
     """Concepts of each distinct cell that has any, as a ragged array; -1: WordNet lacks it."""
-    cells = dict.fromkeys(row[CONCEPTS] for row in evidence.classes)
-    rows = [cell.split(";") for cell in cells if cell]
+    _, *cells = evidence.cells[CONCEPTS - 1]
+    rows = [cell.split(";") for cell in cells]
     number = evidence.knowledge.numbers.get
     concepts = [number(name, -1) for row in rows for name in row]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
