@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.core.columns import computed
 from tasks.core.records import Flags, Floats, Ints, Longs, Narrow
 
 Ragged = tuple[Longs, Ints]
@@ -17,6 +18,7 @@ Ragged = tuple[Longs, Ints]
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
 PART = 1 << 16
+Kind = TypeVar("Kind", bound=np.generic)
 
 
 def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> Ragged:
@@ -106,6 +108,11 @@ def group_by(*keys: Narrow) -> tuple[Longs, Longs]:
     group_of = np.empty(len(order), dtype=np.int64)
     group_of[order] = np.cumsum(new) - 1
     return order[new], group_of
+
+
+def taken(values: NDArray[Kind], places: Narrow) -> NDArray[Kind]:
+    """values[places], as a column; of more places than fit into memory at a time."""
+    return computed(len(places), values.dtype, lambda rows: values[places[rows]])
 
 
 def sums_by(groups: Longs, values: NDArray[Any], count: int) -> Floats:

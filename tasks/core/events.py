@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tasks.core.arrays import group_by, parts_of
+from tasks.core.columns import joined
 from tasks.core.detection.readings import said
 from tasks.core.digests import byte_keys
 from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
@@ -87,11 +88,10 @@ def _text_keys(log: QueryLog, secret: bytes) -> Longs:
 def _keys(parts: Iterable[tuple[Longs, ...]], count: int, secret: bytes) -> Longs:
     """A number for each row of some columns, given part by part; one of 64 bits: two of ten
     million are equal by chance once in 400,000 logs."""
-    keys, done = np.empty(count, dtype=np.int64), 0
-    for columns in parts:
-        content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
-        rows = (content[start : start + width] for start in range(0, len(content), width))
-        own = byte_keys(rows, secret).view(np.int64)[::2]
-        keys[done : done + len(own)] = own
-        done += len(own)
-    return keys
+    return joined(count, np.int64, (_part_keys(columns, secret) for columns in parts))
+
+
+def _part_keys(columns: tuple[Longs, ...], secret: bytes) -> Longs:
+    content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
+    rows = (content[start : start + width] for start in range(0, len(content), width))
+    return byte_keys(rows, secret).view(np.int64)[::2]

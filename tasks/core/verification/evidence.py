@@ -21,11 +21,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tasks.core import columns
-from tasks.core.arrays import distinct, numbered_by_first, part_slices
+from tasks.core.arrays import distinct, numbered_by_first, part_slices, taken
 from tasks.core.columns import computed, counts_of, joined, places_of, row_parts
 from tasks.core.counted import PEOPLE, Counted
 from tasks.core.members import members_of
-from tasks.core.records import AttributeSets, Flags, Ints, Longs, Narrow, freeze
+from tasks.core.records import AttributeSets, Flags, Ints, Longs, freeze
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.texts import TEXTS_AT_A_TIME, Texts
 
@@ -319,7 +319,7 @@ class Evidence:
     @property
     def cluster_of(self) -> Ints:
         """Cluster of each row, or -1, shape (n,)."""
-        return of_groups(np.append(self.cluster_of_class, np.int32(-1)), self.class_of)
+        return taken(np.append(self.cluster_of_class, np.int32(-1)), self.class_of)
 
     @property
     def cluster_count(self) -> int:
@@ -446,15 +446,10 @@ def matched_members(groups: Longs, users: Ints, sets: Ints, count: int) -> Longs
     return np.bincount(people[matched >= 0] // width, minlength=count)
 
 
-def of_groups(values: NDArray[Kind], groups: Narrow) -> NDArray[Kind]:
-    """What there is of the group of each row, as a column; group -1 picks the last value."""
-    return computed(len(groups), values.dtype, lambda rows: values[groups[rows]])
-
-
 def rows_of_groups(groups: Ints, chosen: Flags) -> Flags:
     """Mark the rows that belong to a chosen group, shape of `groups`."""
     # A row of no group is never marked.
-    return of_groups(np.append(chosen, False), groups)
+    return taken(np.append(chosen, False), groups)
 
 
 def parted(values: Ints | Longs) -> Iterator[Ints]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.arrays import taken
 from tasks.core.columns import computed
 from tasks.core.members import members_of
 from tasks.core.records import Flags, Ints, Longs
@@ -16,7 +17,6 @@ from tasks.core.verification.evidence import (
     CONCEPTS,
     PART,
     Evidence,
-    of_groups,
     spread,
 )
 
@@ -27,7 +27,7 @@ def rows_told_falsely(evidence: Evidence) -> Flags:
     cells = evidence.concepts_of_class
     published, known = _published_concepts(evidence), _known_pairs(evidence.knowledge.taxonomy)
     mentions, width = evidence.behind.mentions, len(evidence.behind.mentioned)
-    cell_of = of_groups(np.append(cells, np.int32(-1)), evidence.class_of)
+    cell_of = taken(np.append(cells, np.int32(-1)), evidence.class_of)
     found = computed(len(evidence), np.bool_, lambda rows: np.zeros(rows.stop - rows.start, bool))
     for own, rows, group_of in members_of(cell_of, len(published[0]) - 1).parts():
         pairs, pair_of = np.unique(group_of * width + mentions[rows], return_inverse=True)
