@@ -15,9 +15,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from tasks.core.arrays import group_by, parts_of
-from tasks.core.columns import joined
+from tasks.core.columns import column, joined
 from tasks.core.detection.readings import said
 from tasks.core.digests import byte_keys
+from tasks.core.members import parted
 from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
 
 KNOWN = "known: the same person, time and query came in an earlier file"
@@ -53,6 +54,14 @@ def known_rows(events: Longs, files: Narrow, known: Longs) -> Flags:
         files: file of each row, earlier ones with lower numbers.
         known: keys of what is known, ascending, each as often as it counts.
     """
+    found = column(len(events), np.bool_)
+    for rows in parted(events):
+        found[rows] = _known(events[rows], files[rows], known)
+    return found
+
+
+def _known(events: Longs, files: Narrow, known: Longs) -> Flags:
+    """The same for some rows, all of the same events among them."""
     first, group_of = group_by(events, files)
     own = events[first]
     counts = np.bincount(group_of, minlength=len(first))

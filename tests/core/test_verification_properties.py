@@ -23,7 +23,7 @@ PEOPLE = st.integers(0, 30)
 def few_rows_at_a_time() -> Iterator[None]:
     """As a release of many millions is judged."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tasks.core.verification.evidence.PART", 3)
+        patch.setattr("tasks.core.members.ROWS_PER_GROUP", 3)
         patch.setattr("tasks.core.verification.truth.PART", 3)
         patch.setattr("tasks.core.columns.ROWS_AT_A_TIME", 4)
         patch.setattr("tasks.core.verification.evidence.CELLS", 2)

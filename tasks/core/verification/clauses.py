@@ -18,7 +18,7 @@ import numpy as np
 
 from tasks.core.arrays import distinct
 from tasks.core.columns import column, computed, counts_of, joined, row_parts
-from tasks.core.members import Members, members_of
+from tasks.core.members import Members, members_of, parted
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.verification.evidence import (
     CELLS,
@@ -39,7 +39,6 @@ from tasks.core.verification.evidence import (
     in_rows,
     matched_members,
     numbered,
-    parted,
     rows_of_groups,
     shared_by_too_few,
     spread,

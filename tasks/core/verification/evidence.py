@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tasks.core import columns
 from tasks.core.arrays import distinct, numbered_by_first, part_slices, taken
-from tasks.core.columns import computed, counts_of, joined, places_of, row_parts
+from tasks.core.columns import counts_of, joined, places_of, row_parts
 from tasks.core.counted import PEOPLE, Counted
 from tasks.core.members import members_of
 from tasks.core.records import AttributeSets, Flags, Ints, Longs, freeze
@@ -450,14 +450,6 @@ def rows_of_groups(groups: Ints, chosen: Flags) -> Flags:
     """Mark the rows that belong to a chosen group, shape of `groups`."""
     # A row of no group is never marked.
     return taken(np.append(chosen, False), groups)
-
-
-def parted(values: Ints | Longs) -> Iterator[Ints]:
-    """Some rows after others, ascending by what is left of their values: those of one value stand
-    in one part."""
-    count = len(values) // PART + 1
-    left = computed(len(values), np.int32, lambda rows: values[rows] % count)
-    return (rows for _, rows, _ in members_of(left, count).parts())
 
 
 def spread(offsets: Longs, chosen: Ints | Longs) -> tuple[Longs, Longs]:
