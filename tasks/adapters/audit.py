@@ -100,7 +100,7 @@ def _of_edition(
     parts, order = [], np.argsort(places, kind="stable")
     cuts = np.searchsorted(places[order], bounds).tolist()
     for name, table, first, (start, end) in zip(
-        names, tables, bounds.tolist(), pairwise(cuts), strict=True
+        names, tables, bounds[:-1].tolist(), pairwise(cuts), strict=True
     ):
         own = places[order[start:end]] - first
         lines = _lines(table, [files[digest] for digest in table.read.digests], own)
@@ -144,8 +144,10 @@ def _file_by_file(file_of: Narrow, rows: Ints | Longs, files: int) -> Iterator[I
     for part in row_parts(len(rows)):
         np.maximum.at(most, file_of[part], rows[part])
     firsts = np.concatenate(([0], np.cumsum(most // ROWS_PER_GROUP + 1)))
-    groups = computed(
-        len(rows), np.int32, lambda own: firsts[file_of[own]] + rows[own] // ROWS_PER_GROUP
-    )
+
+    def group_of(own: slice) -> Longs:
+        return np.asarray(firsts[file_of[own]] + rows[own].astype(np.int64) // ROWS_PER_GROUP)
+
+    groups = computed(len(rows), np.int32, group_of)
     for _, places, _ in members_of(groups, int(firsts[-1])).parts():
         yield places[np.lexsort((rows[places], file_of[places]))]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.verification.evidence import distinct_members
+from tasks.core.verification.evidence import COLUMNS, FileRows, Row, classify, distinct_members
 from tests.core.release_cases import HEADER, WORDS, Case, broken, judge, make_case
 
 TIMES = st.sampled_from(["", "2006-03", "2006-03-05", "2006-03-05 07"])
@@ -136,3 +136,42 @@ def test_clauses_about_people_agree_with_the_oracle(
     case = make_case([(row, (user,), (number,)) for row, user, number in records], guarantee)
     judged = {"people", "same", "sets", "bare", "shared" if guarantee == "strict" else "words"}
     assert broken(case) & judged == oracle_breaches(case) & judged
+
+
+CELLS = st.text("ab\0\1\2\3\4\x7f\xe9\ud800\U0001f600", max_size=3) | st.text(max_size=3)
+ROWS = st.lists(st.lists(CELLS, max_size=5).map(tuple), max_size=6)
+FILES = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=3)
+
+
+def drawn_files(kinds: list[Row], places: list[list[int]]) -> list[list[Row]]:
+    return [[kinds[place % len(kinds)] for place in own] if kinds else [] for own in places]
+
+
+@given(ROWS, FILES)
+def test_rows_of_a_file_are_kept_whatever_stands_in_them(
+    kinds: list[Row], places: list[list[int]]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.texts.TEXTS_AT_A_TIME", 2)
+        patch.setattr("tasks.core.verification.evidence.TEXTS_AT_A_TIME", 2)
+        for rows in drawn_files(kinds, places):
+            file = FileRows.of(rows)
+            assert list(file) == rows
+            distinct = list(dict.fromkeys(rows))
+            assert list(file.distinct) == distinct
+            assert [file.distinct[place] for place in range(len(distinct))] == distinct
+            assert file.distinct[1:] == distinct[1:]
+            assert file.distinct.widths.tolist() == list(map(len, distinct))
+            assert file.ranks.tolist() == [sorted(distinct).index(row) for row in distinct]
+            assert file.sizes.tolist() == [rows.count(row) for row in distinct]
+
+
+@given(ROWS, FILES)
+def test_rows_of_four_fields_are_classes(kinds: list[Row], places: list[list[int]]) -> None:
+    files = drawn_files([*kinds, ("a", "", "", "1")], places)
+    classes, class_of = classify([FileRows.of(rows) for rows in files])
+    joined = [row for rows in files for row in rows]
+    wide = [row for row in joined if len(row) == len(COLUMNS)]
+    assert list(classes) == list(dict.fromkeys(wide))
+    found = [classes[number] if number >= 0 else None for number in class_of.tolist()]
+    assert found == [row if len(row) == len(COLUMNS) else None for row in joined]
