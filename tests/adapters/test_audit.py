@@ -31,7 +31,7 @@ def table_of(rng: np.random.Generator, files: list[str], count: int) -> Provenan
         files=tuple(f"{name}.tsv" for name in files),
         digests=tuple(files),
         origins=(places // 60).astype(np.int8),
-        rows=(places % 60 * 7 + 1).astype(np.int16),
+        rows=(places % 60 * 7 + 1).astype(np.int32),
         users=rng.integers(0, 5, asked).astype(np.int32),
         people=np.arange(5) * 100 - 200,
         reasons=REASONS,

@@ -112,7 +112,7 @@ def test_many_classes_are_written_in_the_order_of_their_rows(
     by_class = {int(own): row_of[record] for record, own in enumerate(class_of) if own >= 0}
     expected = sorted(
         (record for record in row_of),
-        key=lambda record: (by_class[class_of[record]], class_of[record], record),
+        key=lambda record: (by_class[int(class_of[record])], int(class_of[record]), record),
     )
     assert written.tolist() == expected
     monkeypatch.setattr("tasks.adapters.release_files.TEXTS_AT_A_TIME", 7)

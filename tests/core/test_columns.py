@@ -84,7 +84,8 @@ def test_a_room_makes_the_columns_while_it_is_there() -> None:
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3), max_size=40))
 def test_rows_of_one_value_come_in_one_part(values: list[int]) -> None:
-    column, seen = np.array(values, dtype=np.int64), set()
+    column = np.array(values, dtype=np.int64)
+    seen: set[int] = set()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tasks.core.members.ROWS_PER_GROUP", 4)
         parts = [rows.tolist() for rows in parted(column)]

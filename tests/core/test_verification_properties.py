@@ -139,7 +139,9 @@ def test_clauses_about_people_agree_with_the_oracle(
 
 
 CELLS = st.text("ab\0\1\2\3\4\x7f\xe9\ud800\U0001f600", max_size=3) | st.text(max_size=3)
-ROWS = st.lists(st.lists(CELLS, max_size=5).map(tuple), max_size=6)
+ANY_ROWS: st.SearchStrategy[list[Row]] = st.lists(
+    st.lists(CELLS, max_size=5).map(tuple), max_size=6
+)
 FILES = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=3)
 
 
@@ -147,7 +149,7 @@ def drawn_files(kinds: list[Row], places: list[list[int]]) -> list[list[Row]]:
     return [[kinds[place % len(kinds)] for place in own] if kinds else [] for own in places]
 
 
-@given(ROWS, FILES)
+@given(ANY_ROWS, FILES)
 def test_rows_of_a_file_are_kept_whatever_stands_in_them(
     kinds: list[Row], places: list[list[int]]
 ) -> None:
@@ -166,7 +168,7 @@ def test_rows_of_a_file_are_kept_whatever_stands_in_them(
             assert file.sizes.tolist() == [rows.count(row) for row in distinct]
 
 
-@given(ROWS, FILES)
+@given(ANY_ROWS, FILES)
 def test_rows_of_four_fields_are_classes(kinds: list[Row], places: list[list[int]]) -> None:
     files = drawn_files([*kinds, ("a", "", "", "1")], places)
     classes, class_of = classify([FileRows.of(rows) for rows in files])

@@ -120,8 +120,9 @@ def test_a_large_array_must_be_as_long_as_it_says() -> None:
 
 @pytest.mark.usefixtures("few_at_once")
 def test_a_large_array_of_objects_is_not_read() -> None:
-    buffer, tree = io.BytesIO(), np.frombuffer(b'{"array": 0}', dtype=np.uint8)
-    np.savez(buffer, tree=tree, **{"0": np.array([{"planted": n} for n in range(99)])})
+    buffer, arrays = io.BytesIO(), {"0": np.array([{"planted": n} for n in range(99)])}
+    tree = np.frombuffer(b'{"array": 0}', dtype=np.uint8)
+    np.savez(buffer, allow_pickle=True, tree=tree, **arrays)
     with pytest.raises(ValueError, match="not written by this program"):
         unpack(buffer.getvalue())
 
@@ -139,9 +140,9 @@ def test_what_is_sealed_some_at_a_time_is_the_same() -> None:
         assert is_sealed(own, "name")
         assert same(unpack(own), rows)
     for name, damage in (("name", 0), ("other", 0), ("name", 1)):
-        content = bytearray(stream.getvalue())
-        content[500] ^= damage
-        assert is_sealed(io.BytesIO(content), name) is (name == "name" and not damage)
+        damaged = bytearray(stream.getvalue())
+        damaged[500] ^= damage
+        assert is_sealed(io.BytesIO(damaged), name) is (name == "name" and not damage)
 
 
 def test_a_pickle_is_not_read() -> None:
