@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tasks.core.members import members_of
+from tasks.core.verification.clauses import _in_common
 from tasks.core.verification.evidence import COLUMNS, FileRows, Row, classify, distinct_members
 from tests.core.release_cases import HEADER, WORDS, Case, broken, judge, make_case
 
@@ -138,9 +140,9 @@ def test_clauses_about_people_agree_with_the_oracle(
     assert broken(case) & judged == oracle_breaches(case) & judged
 
 
-CELLS = st.text("ab\0\1\2\3\4\x7f\xe9\ud800\U0001f600", max_size=3) | st.text(max_size=3)
+ODD_CELLS = st.text("ab\0\1\2\3\4\x7f\xe9\ud800\U0001f600", max_size=3) | st.text(max_size=3)
 ANY_ROWS: st.SearchStrategy[list[Row]] = st.lists(
-    st.lists(CELLS, max_size=5).map(tuple), max_size=6
+    st.lists(ODD_CELLS, max_size=5).map(tuple), max_size=6
 )
 FILES = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=3)
 
@@ -150,6 +152,7 @@ def drawn_files(kinds: list[Row], places: list[list[int]]) -> list[list[Row]]:
 
 
 @given(ANY_ROWS, FILES)
+@example([("\0\1\2\3\4", "\2\2\2\3\2\4"), ("\0",), ("\2\2",), ("\2",)], [[0, 1, 2, 3, 1]])
 def test_rows_of_a_file_are_kept_whatever_stands_in_them(
     kinds: list[Row], places: list[list[int]]
 ) -> None:
@@ -177,3 +180,13 @@ def test_rows_of_four_fields_are_classes(kinds: list[Row], places: list[list[int
     assert list(classes) == list(dict.fromkeys(wide))
     found = [classes[number] if number >= 0 else None for number in class_of.tolist()]
     assert found == [row if len(row) == len(COLUMNS) else None for row in joined]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30))
+def test_people_in_common_are_counted_as_sets_would(rows: list[tuple[int, int]]) -> None:
+    groups, users = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
+    held = members_by_group(rows)
+    in_common = _in_common(members_of(groups, 4), users)
+    for chosen in chain(combinations(held, 1), combinations(held, 2), combinations(held, 3)):
+        sets = [held[group] for group in chosen]
+        assert in_common(tuple(map(int, chosen))) == len(set.intersection(*sets))
