@@ -22,6 +22,7 @@ from tasks.adapters.private_folders import (
     secret_of,
     table_mac,
 )
+from tasks.core.arrays import taken
 from tasks.core.records import AttributeSets, Ints, Longs, Narrow, freeze
 from tasks.core.verification.evidence import Behind, Promise
 from tasks.runtime.codec import is_signed, unpack, write_signed
@@ -91,7 +92,7 @@ class Provenance:
     @property
     def people(self) -> Longs:
         """The person behind each row, numbered alike in all releases of a store."""
-        return self.read.people[self.users]
+        return taken(self.read.people, self.users)
 
 
 def save(store: Path, private: Path, provenance: Provenance) -> None:
@@ -136,6 +137,6 @@ def numbered_people(tables: Sequence[Provenance]) -> list[Behind]:
     _, numbers = np.unique(np.concatenate(people), return_inverse=True)
     parts = np.split(numbers.astype(np.int32), np.cumsum([*map(len, people)])[:-1])
     return [
-        Behind(own[table.users], table.units, table.sets, table.mentions, table.mentioned)
+        Behind(taken(own, table.users), table.units, table.sets, table.mentions, table.mentioned)
         for own, table in zip(parts, tables, strict=True)
     ]

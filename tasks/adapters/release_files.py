@@ -12,10 +12,11 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import chain, count, islice, pairwise, repeat
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,9 @@ from tasks.adapters.descriptors import DESCRIPTORS
 from tasks.adapters.manifest import MANIFEST, RELEASE_NAMES, shown
 from tasks.adapters.private_folders import discard_own_private, keep_unpublished, open_private
 from tasks.adapters.rejects import REJECTS
+from tasks.core.arrays import parts_of
+from tasks.core.columns import computed
+from tasks.core.members import members_of
 from tasks.core.records import (
     NO_TIME,
     TIME_DAY,
@@ -37,6 +41,7 @@ from tasks.core.records import (
     Release,
 )
 from tasks.core.taxonomy import Taxonomy
+from tasks.core.texts import TEXTS_AT_A_TIME, Texts
 from tasks.errors import InputError, disk_fault
 from tasks.runtime.files import (
     LOCK_NAME,
@@ -125,61 +130,104 @@ def discard(draft: Draft) -> None:
     shutil.rmtree(draft.private, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rendered:
+    """What the classes of a release publish, of which there may be millions.
+
+    Attributes:
+        queries: the query of each class.
+        cells: the different cells of each other column, in the order of text.
+        cell_of: which of them each class has, shape (3, classes).
+    """
+
+    queries: Texts
+    cells: tuple[list[str], ...]
+    cell_of: Ints
+
+    def order(self) -> Ints:
+        """The classes, ordered by what they publish."""
+        return np.lexsort((*self.cell_of[::-1], self.queries.ranks()[1])).astype(np.int32)
+
+    def rows(self, order: Ints | Longs) -> Iterator[Row]:
+        """The four columns of each class, in some order."""
+        for start in range(0, len(order), TEXTS_AT_A_TIME):
+            own = order[start : start + TEXTS_AT_A_TIME]
+            others = (
+                map(cells.__getitem__, numbers[own].tolist())
+                for cells, numbers in zip(self.cells, self.cell_of, strict=True)
+            )
+            yield from zip(self.queries.strings(own), *others, strict=True)
+
+
 def write_rows(draft: Draft, release: Release, table: RecordTable, taxonomy: Taxonomy) -> Ints:
     """Write the release, ordered by what its rows publish.
 
     Returns:
         The record that each row stands for, in the order of the file.
     """
-    texts = render_classes(release, table, taxonomy)
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    records = np.flatnonzero(release.published).astype(np.int32)
-    sizes = np.bincount(release.class_of[records], minlength=len(order))[order].tolist()
+    rendered = render_classes(release, table, taxonomy)
+    order = rendered.order()
+    rank = np.full(len(order) + 1, -1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    # The last one is that of records of no class.
+    rank_of = computed(len(table), np.int32, lambda records: rank[release.class_of[records]])
+    # Within a class the canonical order of the records is kept.
+    members = members_of(rank_of, len(order))
     # Rows of one class are alike.
-    rows = zip((texts[index] for index in order), sizes, strict=True)
+    rows = zip(rendered.rows(order), members.sizes.tolist(), strict=True)
     writers = {".parquet": _write_parquet, ".csv": _write_csv, ".tsv": _write_tsv}
     writers[draft.release_path.suffix](draft.release_path, rows)
-    del texts
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order))
-    # Within a class the canonical order of the records is kept.
-    return records[np.argsort(rank[release.class_of[records]], kind="stable")]
+    return members.rows
 
 
-def render_classes(
-    release: Release, table: RecordTable, taxonomy: Taxonomy
-) -> list[tuple[str, str, str, str]]:
+def render_classes(release: Release, table: RecordTable, taxonomy: Taxonomy) -> Rendered:
     """The four columns of each class."""
     words, plain, names = table.words.tolist(), taxonomy.words, taxonomy.names
-    times = _render_times(release.times, release.precisions)
-    known: dict[str, str] = {}
-    rows = []
-    for index in range(release.class_count):
-        terms = release.terms[release.term_offsets[index] : release.term_offsets[index + 1]]
-        concepts = release.concepts[
-            release.concept_offsets[index] : release.concept_offsets[index + 1]
-        ]
-        query = " ".join(words[t] if t >= 0 else str(plain[-1 - t]) for t in terms.tolist())
-        cluster = int(release.clusters[index])
-        told = ";".join(sorted(str(name) for name in names[concepts]))
-        number = str(cluster + 1) if cluster >= 0 else ""
-        # Many classes have these cells in common.
-        told, time, number = (known.setdefault(cell, cell) for cell in (told, times[index], number))
-        rows.append((query, told, time, number))
-    return rows
+
+    def query(terms: Ints) -> str:
+        return " ".join(words[t] if t >= 0 else str(plain[-1 - t]) for t in terms.tolist())
+
+    def told(concepts: Ints) -> str:
+        return ";".join(sorted(str(name) for name in names[concepts]))
+
+    queries = Texts.of(map(query, _ragged(release.term_offsets, release.terms)))
+    columns = (
+        _numbered(map(told, _ragged(release.concept_offsets, release.concepts))),
+        _numbered(_render_times(release.times, release.precisions)),
+        _numbered(str(number + 1) if number >= 0 else "" for number in release.clusters),
+    )
+    return Rendered(
+        queries, tuple(cells for cells, _ in columns), np.stack([own for _, own in columns])
+    )
 
 
-def _render_times(times: Longs, precisions: Ints) -> list[str]:
-    rendered = np.full(len(times), "", dtype="U16")
-    for precision, unit in TIME_FORMATS.items():
-        chosen = (precisions == precision) & (times != NO_TIME)
-        if chosen.any():
-            cut = times[chosen].astype("datetime64[s]").astype(f"datetime64[{unit}]")
-            rendered[chosen] = np.char.replace(np.datetime_as_string(cut), "T", " ")
-    return [str(text) for text in rendered]
+def _ragged(offsets: Longs, values: Ints) -> Iterator[Ints]:
+    return (values[start:end] for start, end in pairwise(offsets))
 
 
-Rows = Iterable[tuple[tuple[str, str, str, str], int]]
+def _numbered(cells: Iterable[str]) -> tuple[list[str], Ints]:
+    """The different cells, in order, and which of them each is."""
+    numbers: dict[str, int] = defaultdict(count().__next__)
+    number_of = np.fromiter(map(numbers.__getitem__, cells), dtype=np.int32)
+    ordered = sorted(numbers)
+    rank = np.empty(len(ordered), dtype=np.int32)
+    rank[[numbers[cell] for cell in ordered]] = np.arange(len(ordered), dtype=np.int32)
+    return ordered, rank[number_of]
+
+
+def _render_times(times: Longs, precisions: Ints) -> Iterator[str]:
+    for part in parts_of(len(times)):
+        rendered = np.full(len(times[part]), "", dtype="U16")
+        for precision, unit in TIME_FORMATS.items():
+            chosen = (precisions[part] == precision) & (times[part] != NO_TIME)
+            if chosen.any():
+                cut = times[part][chosen].astype("datetime64[s]").astype(f"datetime64[{unit}]")
+                rendered[chosen] = np.char.replace(np.datetime_as_string(cut), "T", " ")
+        yield from rendered.tolist()
+
+
+Row = tuple[str, str, str, str]
+Rows = Iterable[tuple[Row, int]]
 """Different rows, and how often each stands there."""
 
 

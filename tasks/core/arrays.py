@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ Ragged = tuple[Longs, Ints]
 VALUES = 2**32
 LOWEST_VALUE = -(2**31)
 PART = 1 << 16
+Kind = TypeVar("Kind", bound=np.generic)
 
 
 def ragged_of(rows: Sequence[Sequence[int] | Ints]) -> Ragged:
@@ -125,6 +126,11 @@ def pairs_of(groups: Longs, values: Ints | Longs) -> tuple[Longs, Longs, Longs]:
     pair_of = np.empty(len(order), dtype=np.int64)
     pair_of[order] = np.cumsum(new) - 1
     return *np.divmod(ordered[new], width), pair_of
+
+
+def taken(values: NDArray[Kind], places: Narrow) -> NDArray[Kind]:
+    """values[places], as a column; of more places than fit into memory at a time."""
+    return computed(len(places), values.dtype, lambda rows: values[places[rows]])
 
 
 def sums_by(groups: Longs, values: NDArray[Any], count: int) -> Floats:

@@ -15,8 +15,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from tasks.core.arrays import group_by, parts_of
+from tasks.core.columns import column, joined
 from tasks.core.detection.readings import said
 from tasks.core.digests import byte_keys
+from tasks.core.members import parted
 from tasks.core.records import Flags, Ints, Longs, Narrow, QueryLog
 
 KNOWN = "known: the same person, time and query came in an earlier file"
@@ -52,6 +54,14 @@ def known_rows(events: Longs, files: Narrow, known: Longs) -> Flags:
         files: file of each row, earlier ones with lower numbers.
         known: keys of what is known, ascending, each as often as it counts.
     """
+    found = column(len(events), np.bool_)
+    for rows in parted(events):
+        found[rows] = _known(events[rows], files[rows], known)
+    return found
+
+
+def _known(events: Longs, files: Narrow, known: Longs) -> Flags:
+    """The same for some rows, all of the same events among them."""
     first, group_of = group_by(events, files)
     own = events[first]
     counts = np.bincount(group_of, minlength=len(first))
@@ -87,11 +97,10 @@ def _text_keys(log: QueryLog, secret: bytes) -> Longs:
 def _keys(parts: Iterable[tuple[Longs, ...]], count: int, secret: bytes) -> Longs:
     """A number for each row of some columns, given part by part; one of 64 bits: two of ten
     million are equal by chance once in 400,000 logs."""
-    keys, done = np.empty(count, dtype=np.int64), 0
-    for columns in parts:
-        content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
-        rows = (content[start : start + width] for start in range(0, len(content), width))
-        own = byte_keys(rows, secret).view(np.int64)[::2]
-        keys[done : done + len(own)] = own
-        done += len(own)
-    return keys
+    return joined(count, np.int64, (_part_keys(columns, secret) for columns in parts))
+
+
+def _part_keys(columns: tuple[Longs, ...], secret: bytes) -> Longs:
+    content, width = np.stack(columns, axis=1).tobytes(), 8 * len(columns)
+    rows = (content[start : start + width] for start in range(0, len(content), width))
+    return byte_keys(rows, secret).view(np.int64)[::2]

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
 from tasks.core import columns
 from tasks.core.arrays import distinct, part_slices
-from tasks.core.columns import column, counts_of, rest, row_parts
+from tasks.core.columns import column, computed, counts_of, rest, row_parts
 from tasks.core.records import Ints, Longs, Narrow, freeze
+
+ROWS_PER_GROUP: Final = 1 << 17
+"""Of the groups that rows are put in for nothing but to see some at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,10 @@ class Members:
     @property
     def sizes(self) -> Longs:
         return np.diff(self.offsets)
+
+    def each(self) -> Iterator[Ints]:
+        """The rows of each group."""
+        return (self.rows[start:end] for start, end in pairwise(self.offsets.tolist()))
 
     def parts(self, most: int | None = None) -> Iterator[tuple[slice, Ints, Longs]]:
         """Some groups after others: which these are, their rows, and the group of each row.
@@ -79,3 +88,10 @@ def members_of(labels: Narrow, count: int) -> Members:
         rows[free[own] + within] = order + part.start
         free[own[first]] += sizes
     return Members(offsets, rows)
+
+
+def parted(values: Ints | Longs) -> Iterator[Ints]:
+    """All rows, some after others, so that those of one value stand in one part and ascend."""
+    count = len(values) // ROWS_PER_GROUP + 1
+    left = computed(len(values), np.int32, lambda rows: values[rows] % count)
+    return (rows for _, rows, _ in members_of(left, count).parts())

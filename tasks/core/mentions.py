@@ -8,7 +8,16 @@ from itertools import count, pairwise
 
 import numpy as np
 
-from tasks.core.arrays import distinct, owners, parts_of, ragged_from_keys, ragged_keys, take_ragged
+from tasks.core.arrays import (
+    distinct,
+    owners,
+    parts_of,
+    ragged_from_keys,
+    ragged_keys,
+    take_ragged,
+    taken,
+)
+from tasks.core.columns import row_parts
 from tasks.core.records import AttributeSets, Flags, Ints, Longs, RecordTable
 
 
@@ -19,14 +28,15 @@ def mentions_of(table: RecordTable, records: Ints | Longs) -> tuple[Ints, Attrib
         For each record which set it mentions, and the distinct sets.
     """
     set_of_form = np.zeros(len(table.forms), dtype=np.int32)
-    set_of_form[table.form_of[records]] = 1
+    for part in row_parts(len(records)):
+        set_of_form[table.form_of[records[part]]] = 1
     forms = np.flatnonzero(set_of_form)
     numbers: dict[bytes, int] = defaultdict(count().__next__)
     found = map(numbers.__getitem__, concepts_of(table, forms))
     set_of_form[forms] = np.fromiter(found, dtype=np.int32, count=len(forms))
     concepts = np.frombuffer(b"".join(numbers), dtype=np.int32)
     offsets = np.cumsum([0, *(len(own) // concepts.itemsize for own in numbers)], dtype=np.int64)
-    return set_of_form[table.form_of[records]], AttributeSets(offsets, concepts)
+    return taken(set_of_form, taken(table.form_of, records)), AttributeSets(offsets, concepts)
 
 
 def concepts_of(

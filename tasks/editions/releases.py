@@ -19,10 +19,13 @@ from tasks.adapters.provenance import Provenance
 from tasks.adapters.published import provenance_of
 from tasks.adapters.resources import wordnet
 from tasks.adapters.verifier import read_release
+from tasks.core.arrays import taken
+from tasks.core.columns import computed, counts_of, joined, places_of, row_parts
 from tasks.core.digests import digest
 from tasks.core.events import event_keys
 from tasks.core.measures.risk import PublishedRecords, intersection_risk, returning_risk
-from tasks.core.records import Ints, Longs
+from tasks.core.members import members_of
+from tasks.core.records import Ints, Longs, Narrow, QueryLog, RecordTable
 from tasks.core.rows.returning import PublishedRows
 from tasks.core.verification.evidence import classify
 from tasks.editions.inbox import done_name
@@ -43,8 +46,11 @@ from tasks.settings import Settings
 def published_so_far(settings: Settings, state: EditionState, ledger: Ledger) -> Published:
     """What a release that is appended has to fit."""
     files, events = state.release_files(), ledger.events(state.edition)
-    tables = [provenance_of(Path(settings.store), file) for file in files]
-    counted = [table.promise.counted for table in tables]
+    counted, rows = [], RowsBehind()
+    for file in files:
+        table = provenance_of(Path(settings.store), file)
+        counted.append(table.promise.counted)
+        rows.add(file, table)
     return Published(
         waiting=state.waiting,
         sets=tuple(state.published_rows(wordnet(settings.store).taxonomy)),
@@ -52,27 +58,39 @@ def published_so_far(settings: Settings, state: EditionState, ledger: Ledger) ->
         # A release of nothing may know no column.
         counted=max(counted, key=lambda own: len(own.column), default=None),
         events=events,
-        rows=rows_behind(files, tables),
+        rows=rows.all(),
         fingerprint=digest(state.digest(), events),
     )
 
 
-def rows_behind(files: Sequence[Path], tables: Sequence[Provenance]) -> PublishedRows:
+class RowsBehind:
     """The rows of some releases; those of one release that read alike are one class."""
-    none = np.zeros(0, dtype=np.int64)
-    return PublishedRows(
-        units=np.concatenate([none, *(table.units for table in tables)]),
-        classes=_classes(files),
-        people=np.concatenate([none, *(table.people for table in tables)]),
-    )
 
+    def __init__(self) -> None:
+        self._units: list[Longs] = []
+        self._people: list[Longs] = []
+        self._classes: list[tuple[int, Ints]] = []
+        self._known = 0
 
-def _classes(files: Sequence[Path]) -> Longs:
-    known, classes = np.int64(0), [np.zeros(0, dtype=np.int64)]
-    for rows in (read_release(file).rows for file in files):
-        classes.append(rows.number_of + known)
-        known += np.int64(len(rows.distinct))
-    return np.concatenate(classes)
+    def add(self, file: Path, table: Provenance) -> None:
+        rows = read_release(file).rows
+        self._units.append(table.units)
+        self._people.append(table.people)
+        self._classes.append((self._known, rows.number_of))
+        self._known += len(rows.distinct)
+
+    def all(self) -> PublishedRows:
+        count = sum(map(len, self._units))
+        classes = (
+            numbers[part] + np.int64(first)
+            for first, numbers in self._classes
+            for part in row_parts(len(numbers))
+        )
+        return PublishedRows(
+            units=joined(count, np.int64, self._units),
+            classes=joined(count, np.int64, classes),
+            people=joined(count, np.int64, self._people),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +151,15 @@ class InEdition:
         And what somebody learns of people who ask the same again.
         """
         release = made.release.value
-        clusters = release.clusters[release.class_of[release.published]]
+        sizes, clusters = counts_of(release.class_of, release.class_count), release.clusters
         known = max(self.state.clusters, default=0)
-        joined = int(((clusters >= 0) & (clusters < known)).sum())
         draft = made.draft.value
         table = provenance.load(made.job.store.folder, draft.private)
-        now = rows_behind([draft.release_path], [table])
-        risk = returning_risk(before.rows, now, k=made.job.settings.k)
+        now = RowsBehind()
+        now.add(draft.release_path, table)
+        risk = returning_risk(before.rows, now.all(), k=made.job.settings.k)
         return {
-            "joined": joined,
+            "joined": int(sizes[(clusters >= 0) & (clusters < known)].sum()),
             "new_clusters": len(new_clusters(made, self.state)),
             "intersection_with_earlier": dict(risk._asdict()),
         }
@@ -202,7 +220,7 @@ def batches_that_came(made: MadeRelease, state: EditionState) -> list[Batch]:
     """The files that the edition has not met before."""
     log, files = made.log.value, made.job.files
     known = {batch.sha for batch in state.batches if batch.state != "failed"}
-    accepted = np.bincount(log.origins, minlength=len(files))
+    accepted = counts_of(log.origins, len(files))
     rejected = np.bincount(log.reject_sources, minlength=len(files))
     return [
         Batch(
@@ -219,8 +237,13 @@ def batches_that_came(made: MadeRelease, state: EditionState) -> list[Batch]:
 
 def _published_files(made: MadeRelease) -> set[str]:
     log, table, release = made.log.value, made.table.value, made.release.value
-    origins = np.unique(log.origins[table.log_rows[release.published]])
-    return {made.job.files[place].digest for place in origins.tolist()}
+    published = counts_of(_origins(log, table, places_of(release.published)), len(made.job.files))
+    return {made.job.files[place].digest for place in np.flatnonzero(published).tolist()}
+
+
+def _origins(log: QueryLog, table: RecordTable, records: Ints) -> Narrow:
+    """The file of each of some records, as an index into those of the job."""
+    return taken(log.origins, taken(table.log_rows, records))
 
 
 def waiting_rows(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
@@ -229,11 +252,12 @@ def waiting_rows(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
     Rows of files that could not be read again go on waiting.
     """
     log, table, release = made.log.value, made.table.value, made.release.value
-    rows = table.log_rows[~release.published]
-    origins = log.origins[rows]
+    withheld = places_of(~release.published)
+    rows = taken(log.rows, taken(table.log_rows, withheld))
+    by_file = members_of(_origins(log, table, withheld), len(made.job.files))
     now = {
-        file.digest: np.sort(log.rows[rows[origins == place]]).astype(np.int64)
-        for place, file in enumerate(made.job.files)
+        file.digest: np.sort(rows[own]).astype(np.int64)
+        for file, own in zip(made.job.files, by_file.each(), strict=True)
     }
     return now if made.job.appended_to is None else {**state.waiting, **now}
 
@@ -242,9 +266,10 @@ def new_events(made: MadeRelease, state: EditionState) -> Mapping[str, Longs]:
     """Keys of the events that the files which came have told first, by their digests."""
     log, came = made.log.value, {batch.sha for batch in batches_that_came(made, state)}
     keys = event_keys(log, made.job.store.secret)
+    by_file = members_of(log.origins, len(made.job.files))
     return {
-        file.digest: keys[log.origins == place]
-        for place, file in enumerate(made.job.files)
+        file.digest: taken(keys, own)
+        for file, own in zip(made.job.files, by_file.each(), strict=True)
         if file.digest in came
     }
 
@@ -277,8 +302,12 @@ def intersection(made: MadeRelease, earlier: Sequence[Path]) -> dict[str, float]
 
 def records_behind(table: Provenance) -> Longs:
     """The record behind each row, numbered alike in all releases of the same files."""
-    read, published = table.read, slice(len(table.sets))
-    return record_ids(read.digests, read.origins[published], read.rows[published])
+    read = table.read
+    return computed(
+        len(table.sets),
+        np.int64,
+        lambda part: record_ids(read.digests, read.origins[part], read.rows[part]),
+    )
 
 
 def _published(
@@ -286,8 +315,9 @@ def _published(
 ) -> PublishedRecords:
     """The records of some releases; rows that read alike are one class."""
     _, classes = classify([read_release(file).rows for file in files])
+    count = len(classes)
     return PublishedRecords(
-        ids=np.concatenate([records_behind(table) for table in tables]),
+        ids=joined(count, np.int64, map(records_behind, tables)),
         classes=classes,
-        users=np.concatenate(users),
+        users=joined(count, np.int32, users),
     )

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tasks.adapters import provenance
-from tasks.adapters.audit import audit_of_edition, audit_of_release, write_audit
+from tasks.adapters.audit import (
+    OF_EDITION,
+    OF_RELEASE,
+    audit_of_edition,
+    audit_of_release,
+    write_audit,
+)
 from tasks.adapters.manifest import (
     ADDED,
     MANIFEST,
@@ -195,11 +201,10 @@ def audit_folder(folder: Path, store: Path, file: Path) -> int:
         judged = _in_order(_known_releases(folder, store).values())
         tables = [provenance.load_kept(store, each.kept) for each in judged]
         lines = audit_of_edition([each.folder.name for each in judged], tables)
-    else:
-        kept = judge_files(folder, store).kept
-        lines = audit_of_release(provenance.load_kept(store, kept))
-    write_audit(file, lines)
-    return len(lines)
+        return write_audit(file, OF_EDITION, lines)
+    kept = judge_files(folder, store).kept
+    lines = audit_of_release(provenance.load_kept(store, kept))
+    return write_audit(file, OF_RELEASE, lines)
 
 
 def refuse_public_audit(folder: Path, file: Path) -> None:

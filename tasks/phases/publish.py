@@ -166,7 +166,8 @@ def _classes(made: MadeRelease) -> tuple[list[Class], list[bool]]:
     Redacted record by record, several classes of a release may read alike.
     """
     release, table, settings = made.release.value, made.table.value, made.job.settings
-    texts = render_classes(release, table, wordnet(settings.store).taxonomy)
+    rendered = render_classes(release, table, wordnet(settings.store).taxonomy)
+    texts = list(rendered.rows(np.arange(release.class_count)))
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     # The last entry is for records that are withheld.
     number_of = np.array([*(numbers[text] for text in texts), -1], dtype=np.int32)

@@ -8,6 +8,7 @@ were read (provenance), and the rows set aside.
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,12 @@ from tasks.adapters.published import holds
 from tasks.adapters.rejects import REJECTS, write_rejects
 from tasks.adapters.release_files import Draft
 from tasks.adapters.resources import topic_map, wordnet
-from tasks.core.arrays import narrowed
+from tasks.core.arrays import narrowed, taken
+from tasks.core.columns import computed, counts_of, joined, places_of, row_parts
 from tasks.core.diversity import sensitive_sets
 from tasks.core.events import unit_keys
 from tasks.core.mentions import mentions_of
-from tasks.core.records import WITHHELD, Ints, QueryLog, RecordTable, Release
+from tasks.core.records import WITHHELD, Ints, Narrow, QueryLog, RecordTable, Release
 from tasks.core.verification.clauses import Promise
 from tasks.phases.job import Job
 from tasks.phases.read import read_fingerprint
@@ -68,8 +70,8 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
     mentions, mentioned = mentions_of(table, records)
     behind = Provenance(
         read=rows_read(job, log, table, release, records),
-        sets=sets[table.form_of[records]],
-        units=unit_keys(log, job.store.secret, table.log_rows[records]),
+        sets=taken(sets, taken(table.form_of, records)),
+        units=unit_keys(log, job.store.secret, taken(table.log_rows, records)),
         mentions=mentions,
         mentioned=mentioned,
         wordnet=taxonomy.version,
@@ -80,7 +82,8 @@ def write_release(job: Job, log: QueryLog, table: RecordTable, release: Release)
 
 
 def what_is_promised(job: Job, log: QueryLog, table: RecordTable, release: Release) -> Promise:
-    settings, published = job.settings, int(release.published.sum())
+    settings = job.settings
+    published = int(counts_of(release.class_of, release.class_count).sum())
     return Promise(
         guarantee=settings.guarantee,
         k=settings.k,
@@ -100,18 +103,28 @@ def rows_read(
     job: Job, log: QueryLog, table: RecordTable, release: Release, written: Ints
 ) -> RowsRead:
     """What became of every row of the log, given the records in the order of the release."""
-    records = np.concatenate([written, np.flatnonzero(~release.published)], dtype=np.int32)
-    places = table.log_rows[records]
+    withheld = places_of(
+        computed(len(table), np.bool_, lambda records: release.class_of[records] < 0)
+    )
+    records = joined(len(table), np.int32, (written, withheld))
+    places = taken(table.log_rows, records)
     rejections = sorted(set(log.reject_reasons))
     number = {reason: len(WITHHELD) + place for place, reason in enumerate(rejections)}
     rejected = np.fromiter(map(number.__getitem__, log.reject_reasons), dtype=np.int32)
     return RowsRead(
         files=log.sources,
         digests=tuple(file.digest for file in job.files),
-        origins=np.concatenate([log.origins[places], narrowed(log.reject_sources)]),
-        rows=np.concatenate([log.rows[places], narrowed(log.reject_rows)]),
-        users=table.users[records],
+        origins=_with_rejects(log.origins, places, narrowed(log.reject_sources)),
+        rows=_with_rejects(log.rows, places, narrowed(log.reject_rows)),
+        users=taken(table.users, records),
         people=log.people,
         reasons=(*WITHHELD, *rejections),
-        reason_of=np.concatenate([narrowed(release.reasons)[records], narrowed(rejected)]),
+        reason_of=_with_rejects(narrowed(release.reasons), records, narrowed(rejected)),
     )
+
+
+def _with_rejects(values: Narrow, chosen: Ints, rejected: Narrow) -> Narrow:
+    """The values of some rows or records, and behind them those of the rejects."""
+    parts = (values[chosen[part]] for part in row_parts(len(chosen)))
+    kind = np.result_type(values, rejected)
+    return joined(len(chosen) + len(rejected), kind, chain(parts, [rejected]))

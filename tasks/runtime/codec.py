@@ -2,7 +2,8 @@
 
 No pickle: whoever can write to a store could plant one that runs where it is read. What is written
 is a tree of plain values beside its arrays (npz); the classes and functions that it names are
-looked up among those of `tasks`, and a class must be a dataclass.
+looked up among those of `tasks`, and a class must be a dataclass. What is large is written and read
+some at a time; a large array comes back as a column.
 """
 
 from __future__ import annotations
@@ -13,10 +14,16 @@ import io
 import json
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from math import prod
 from types import FunctionType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
+from zipfile import ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
+from numpy.lib.npyio import NpzFile
+
+from tasks.core.columns import column, rest
 
 OWN: Final = "tasks."
 TREE: Final = "tree"
@@ -25,25 +32,50 @@ MAC_BYTES: Final = 16
 READ_AT_ONCE: Final = 1 << 20
 
 
+class Packed:
+    """A value made of plain ones, arrays, dataclasses and functions of `tasks`, as it is written.
+
+    Attributes:
+        size: bytes of its arrays.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._arrays: list[np.ndarray[Any, Any]] = []
+        tree = json.dumps(_packed(value, self._arrays), sort_keys=True)
+        self._tree = np.frombuffer(tree.encode(), dtype=np.uint8)
+        self.size = sum(array.nbytes for array in self._arrays)
+
+    def write(self, stream: IO[bytes]) -> None:
+        """Write it, some at a time."""
+        named = {str(number): array for number, array in enumerate(self._arrays)}
+        np.savez(stream, allow_pickle=False, **{TREE: self._tree}, **named)
+
+    def sealed(self, name: str) -> bytes:
+        """All of it behind a checksum that covers a name as well."""
+        buffer = io.BytesIO()
+        self.write_sealed(buffer, name)
+        return buffer.getvalue()
+
+    def write_sealed(self, stream: IO[bytes], name: str) -> None:
+        """The same behind a checksum, without having it in memory as a whole."""
+        stream.write(bytes(CHECKSUM_BYTES))
+        self.write(stream)
+        stream.seek(CHECKSUM_BYTES)
+        own = _checksum(name, stream)
+        stream.seek(0)
+        stream.write(own)
+
+
 def pack(value: Any) -> bytes:
-    """A value made of plain ones, arrays, dataclasses and functions of `tasks`."""
+    """What is written of a value."""
     buffer = io.BytesIO()
-    write_packed(buffer, value)
+    Packed(value).write(buffer)
     return buffer.getvalue()
-
-
-def write_packed(stream: IO[bytes], value: Any) -> None:
-    """The same, written some at a time."""
-    arrays: list[np.ndarray[Any, Any]] = []
-    tree = json.dumps(_packed(value, arrays), sort_keys=True).encode()
-    named = {str(number): array for number, array in enumerate(arrays)}
-    np.savez(stream, allow_pickle=False, **{TREE: np.frombuffer(tree, dtype=np.uint8)}, **named)
 
 
 def unpack(content: bytes | IO[bytes]) -> Any:
     """What was packed; anything that `pack` would not have written is refused."""
-    stream = io.BytesIO(content) if isinstance(content, bytes) else content
-    with np.load(stream, allow_pickle=False) as archive:
+    with np.load(_stream(content), allow_pickle=False) as archive:
         return _unpacked(json.loads(archive[TREE].tobytes()), archive)
 
 
@@ -58,16 +90,21 @@ def unsealed(name: str, whole: bytes) -> bytes | None:
     return content if checksum == _checksum(name, content) else None
 
 
+def is_sealed(stream: IO[bytes], name: str) -> bool:
+    """Whether a stream begins with the checksum of the rest of it, where it stands afterwards."""
+    own = stream.read(CHECKSUM_BYTES)
+    found = _checksum(name, stream)
+    stream.seek(CHECKSUM_BYTES)
+    return own == found
+
+
 def mac(secret: bytes, name: str, content: bytes | IO[bytes]) -> bytes:
     """A checksum that covers a name as well, and that nobody can make without the secret.
 
     Of a stream it is that of what is left to read.
     """
-    stream = io.BytesIO(content) if isinstance(content, bytes) else content
     hashed = hashlib.blake2b(f"{name}\n".encode(), key=secret, digest_size=MAC_BYTES)
-    while part := stream.read(READ_AT_ONCE):
-        hashed.update(part)
-    return hashed.digest()
+    return _digest(hashed, content)
 
 
 def signed(secret: bytes, name: str, content: bytes) -> bytes:
@@ -84,7 +121,7 @@ def unsigned(secret: bytes, name: str, whole: bytes) -> bytes | None:
 def write_signed(stream: IO[bytes], secret: bytes, name: str, value: Any) -> None:
     """A packed value behind its MAC, which is never in memory as a whole."""
     stream.write(bytes(MAC_BYTES))
-    write_packed(stream, value)
+    Packed(value).write(stream)
     stream.seek(MAC_BYTES)
     own = mac(secret, name, stream)
     stream.seek(0)
@@ -118,10 +155,19 @@ def named(name: str) -> Any:
     return found
 
 
-def _checksum(name: str, content: bytes) -> bytes:
-    hashed = hashlib.blake2b(name.encode(), digest_size=CHECKSUM_BYTES)
-    hashed.update(content)
+def _checksum(name: str, content: bytes | IO[bytes]) -> bytes:
+    return _digest(hashlib.blake2b(name.encode(), digest_size=CHECKSUM_BYTES), content)
+
+
+def _digest(hashed: hashlib.blake2b, content: bytes | IO[bytes]) -> bytes:
+    stream = _stream(content)
+    while part := stream.read(READ_AT_ONCE):
+        hashed.update(part)
     return hashed.digest()
+
+
+def _stream(content: bytes | IO[bytes]) -> IO[bytes]:
+    return io.BytesIO(content) if isinstance(content, bytes) else content
 
 
 def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
@@ -151,13 +197,34 @@ def _packed_array(value: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]
     return {"array": len(arrays) - 1}
 
 
-def _unpacked(tree: Any, arrays: Any) -> Any:
+def _array(archive: NpzFile, number: int) -> np.ndarray[Any, Any]:
+    """A large array as a column, read some at a time; any other as numpy reads it."""
+    files, name = cast("ZipFile", archive.zip), f"{number}.npy"
+    size = files.getinfo(name).file_size
+    if size <= READ_AT_ONCE:
+        return np.asarray(archive[str(number)])
+    with files.open(name) as member:
+        if npy.read_magic(member) != (1, 0):
+            raise ValueError("not written by this program")
+        shape, by_columns, kind = npy.read_array_header_1_0(member)
+        if kind.hasobject or by_columns or prod(shape) * kind.itemsize != size - member.tell():
+            raise ValueError("not written by this program")
+        found = column(shape, kind)
+        held, done = found.reshape(-1).view(np.uint8), 0
+        while part := member.read(READ_AT_ONCE):
+            held[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            done += len(part)
+            rest()
+    return found
+
+
+def _unpacked(tree: Any, arrays: NpzFile) -> Any:
     if not isinstance(tree, dict):
         return tree
     ((kind, content),) = ((kind, own) for kind, own in tree.items() if kind != "fields")
     match kind:
         case "array":
-            return arrays[str(content)]
+            return _array(arrays, content)
         case "strings":
             text = arrays[str(content)].tobytes().decode("utf-8", "surrogatepass")
             return np.array(json.loads(text), dtype=object)

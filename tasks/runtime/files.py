@@ -53,7 +53,7 @@ def write_private(path: Path, content: Content) -> None:
         raise InputError(f"cannot write to --store: {path}: {fault.strerror}") from None
 
 
-def write_for_owner(path: Path, content: bytes) -> None:
+def write_for_owner(path: Path, content: Content) -> None:
     """The same in a folder of the user's, which stays as it is."""
     try:
         _replace(path, content)

@@ -1,6 +1,7 @@
 """The store: whatever is kept from run to run, on diskcache (the only door to it).
 
-Values lie under keys that name all that decides them, through one codec, behind one checksum.
+Values lie under keys that name all that decides them, through one codec, behind one checksum; a
+large one is never in memory as bytes.
 Whatever lies here can be made again: it may be deleted or evicted at any time, also by the size
 limit, and results stay the same. diskcache would pickle what is not bytes, and a planted pickle
 runs when it is read (CVE-2025-69872), so this refuses both ways. (The ledger and the provenance of
@@ -12,17 +13,19 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import IO, Any, Final, NamedTuple, TypeVar, cast
 
 from diskcache import UNKNOWN, Cache, Disk, Timeout
 from diskcache.core import MODE_BINARY, MODE_RAW
 
 from tasks.errors import InputError
 from tasks.folders import cache_folder
-from tasks.runtime.codec import pack, sealed, unpack, unsealed
+from tasks.runtime.codec import Packed, is_sealed, unpack
 from tasks.runtime.files import make_private, store_secret
 
 EVICTED_AT_ONCE: Final = 2
@@ -30,11 +33,20 @@ EVICTED_AT_ONCE: Final = 2
 NO_LIMIT: Final = 2**62
 """Of who only reads: it evicts nothing."""
 GIGABYTE: Final = 10**9
+LARGE: Final = 1 << 24
+"""A value of so many bytes is written to its file and read from there some at a time."""
 ODD: Final = (ValueError, TypeError, AttributeError, LookupError)
 """What diskcache raises if its own entries are damaged."""
 TROUBLES: Final = (OSError, sqlite3.Error, Timeout, *ODD)
 DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 Value = TypeVar("Value")
+
+
+class Large(NamedTuple):
+    """A value that is written to its file some at a time, behind its checksum."""
+
+    key: str
+    packed: Packed
 
 
 class BytesDisk(Disk):  # type: ignore[misc]
@@ -51,6 +63,11 @@ class BytesDisk(Disk):  # type: ignore[misc]
         return key
 
     def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> Any:
+        if type(value) is Large:
+            filename, path = self.filename(key, value)
+            with _own_file(path) as stream:
+                value.packed.write_sealed(stream, value.key)
+            return Path(path).stat().st_size, MODE_BINARY, filename, None
         if type(value) is not bytes or read:
             raise TypeError("values of the store are bytes")
         return super().store(value, read, key)
@@ -71,13 +88,24 @@ class BytesDisk(Disk):  # type: ignore[misc]
         return type(filename) is str and (folder / filename).resolve().is_relative_to(folder)
 
     def _write(self, full_path: str, iterator: Any, mode: str, encoding: Any = None) -> int:
-        folder = Path(full_path).parent
-        for each in (folder.parent, folder):
-            each.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(full_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "wb") as stream:
+        with _own_file(full_path) as stream:
             # diskcache gives a stream of bytes, which would come line by line.
             return stream.write(iterator.getbuffer())
+
+
+@contextmanager
+def _own_file(path: str) -> Iterator[IO[bytes]]:
+    """A new file; gone again if it cannot be written to the end."""
+    folder = Path(path).parent
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, exist_ok=True)
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    try:
+        with os.fdopen(handle, "w+b") as stream:
+            yield stream
+    except BaseException:
+        Path(path).unlink(missing_ok=True)
+        raise
 
 
 class Store:
@@ -141,27 +169,32 @@ class Store:
 
     def load(self, key: str, kind: type[Value]) -> Value | None:
         """What is kept under a key, if it is of that kind; a damaged value is dropped."""
-        content = self._content(key)
-        if content is None:
+        stream = self._stream(key)
+        if stream is None:
             return None
-        value = unpack(content)
+        with stream:
+            value = unpack(stream)
         return value if isinstance(value, kind) else None
 
-    def _content(self, key: str) -> bytes | None:
+    def _stream(self, key: str) -> IO[bytes] | None:
+        """What is kept, behind its checksum, which is right."""
         try:
-            whole = cast("bytes | None", self._cache.get(key, retry=True))
+            found = cast("bytes | IO[bytes] | None", self._cache.get(key, read=True, retry=True))
+            if found is None:
+                return None
+            stream = BytesIO(found) if isinstance(found, bytes) else found
+            if is_sealed(stream, key):
+                return stream
         except TROUBLES:
             return None
-        if whole is None:
-            return None
-        content = unsealed(key, whole)
-        if content is None:
-            self.drop(key)
-        return content
+        stream.close()
+        self.drop(key)
+        return None
 
     def save(self, key: str, value: Any) -> None:
         """Keep a value, if there is room."""
-        content = sealed(key, pack(value))
+        packed = Packed(value)
+        content = Large(key, packed) if packed.size >= LARGE else packed.sealed(key)
         try:
             self._cache.set(key, content, retry=True)
         except TROUBLES:

@@ -67,6 +67,63 @@ ROWS = [
 ]
 
 
+@pytest.mark.parametrize("kind", ["tsv", "parquet"])
+@pytest.mark.parametrize("seed", range(5))
+def test_many_classes_are_written_in_the_order_of_their_rows(
+    seed: int,
+    kind: str,
+    taxonomy: Taxonomy,
+    tmp_path: Path,
+    vault: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Some at a time; that of text, not of numbers, and of records within a class."""
+    rng, count, records = np.random.default_rng(seed), 60, 300
+    table = table_of(
+        taxonomy, [(user, [], ["b", "be", "b\u00e9", "a"], 0) for user in range(records)]
+    )
+    lengths = rng.integers(1, 4, count)
+    has = rng.integers(0, 3, count)
+    clusters = rng.integers(-1, 15, count).astype(np.int32)
+    class_of = rng.permutation(
+        np.append(np.arange(count), rng.integers(-1, count, records - count))
+    )
+    release = Release(
+        class_of=class_of.astype(np.int32),
+        term_offsets=np.append(0, np.cumsum(lengths)),
+        terms=rng.integers(-3, len(table.words), lengths.sum()).astype(np.int32),
+        concept_offsets=np.append(0, np.cumsum(has)),
+        concepts=np.concatenate([np.arange(own) for own in has]).astype(np.int32),
+        times=np.where(clusters > 3, NO_TIME, rng.integers(0, 10**9, count)),
+        precisions=rng.integers(0, 4, count).astype(np.int32),
+        clusters=clusters,
+        reasons=(class_of < 0).astype(np.int32),
+    )
+    draft = open_draft(tmp_path, kind, vault)
+    written = write_rows(draft, release, table, taxonomy)
+    content = draft.release_path.read_bytes()
+    if kind == "tsv":
+        rows = [tuple(line.split("\t")) for line in content.decode().split("\n")[1:-1]]
+    else:
+        rows = [tuple(row.values()) for row in pq.read_table(draft.release_path).to_pylist()]
+    assert rows == sorted(rows)
+    assert len(rows) == len(written) == np.count_nonzero(class_of >= 0)
+    row_of = dict(zip(written.tolist(), rows, strict=True))
+    by_class = {int(own): row_of[record] for record, own in enumerate(class_of) if own >= 0}
+    expected = sorted(
+        (record for record in row_of),
+        key=lambda record: (by_class[int(class_of[record])], int(class_of[record]), record),
+    )
+    assert written.tolist() == expected
+    monkeypatch.setattr("tasks.adapters.release_files.TEXTS_AT_A_TIME", 7)
+    monkeypatch.setattr("tasks.core.texts.TEXTS_AT_A_TIME", 5)
+    monkeypatch.setattr("tasks.core.columns.ROWS_AT_A_TIME", 11)
+    monkeypatch.setattr("tasks.core.arrays.PART", 3)
+    again = write_rows(draft, release, table, taxonomy)
+    assert again.tolist() == written.tolist()
+    assert draft.release_path.read_bytes() == content
+
+
 def test_rows_read_like_queries_and_are_sorted_by_what_they_say(
     tmp_path: Path, vault: Path, release: Release, table: RecordTable, taxonomy: Taxonomy
 ) -> None:

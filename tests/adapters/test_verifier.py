@@ -141,8 +141,8 @@ def peak_of_verifying(path: Path, classes: int, people: int = 20) -> int:
 def test_a_row_more_takes_few_bytes_to_verify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("clauses", "truth"):
-        monkeypatch.setattr(f"tasks.core.verification.{module}.PART", 1 << 12)
+    for name in ("verification.truth.PART", "members.ROWS_PER_GROUP", "columns.ROWS_AT_A_TIME"):
+        monkeypatch.setattr(f"tasks.core.{name}", 1 << 12)
     small, large = (peak_of_verifying(tmp_path / "release.tsv", size) for size in (500, 2500))
     assert (large - small) / (2000 * 20) < 90
 
@@ -237,8 +237,12 @@ def test_the_verifier_shares_no_code_with_redaction_or_the_writer() -> None:
         "tasks.runtime.files",
         "tasks.adapters.verifier",
         "tasks.core",
+        "tasks.core.arrays",
         "tasks.core.choices",
+        "tasks.core.columns",
         "tasks.core.counted",
+        "tasks.core.members",
+        "tasks.core.texts",
         "tasks.errors",
         "tasks.schema",
         "tasks.core.records",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core import columns
 from tasks.core.columns import column, columns_in, computed, counts_of, joined, places_of, row_parts
-from tasks.core.members import members_of
+from tasks.core.members import members_of, parted
 from tasks.core.records import Ints
 
 LABELS = st.lists(st.integers(-1, 5), max_size=40)
@@ -80,3 +80,26 @@ def test_a_room_makes_the_columns_while_it_is_there() -> None:
     with columns_in(Ones()):
         assert column((2, 3), np.int32).tolist() == [[1, 1, 1], [1, 1, 1]]
     assert column(3, np.int32).shape == (3,)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3), max_size=40))
+def test_rows_of_one_value_come_in_one_part(values: list[int]) -> None:
+    column = np.array(values, dtype=np.int64)
+    seen: set[int] = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.members.ROWS_PER_GROUP", 4)
+        parts = [rows.tolist() for rows in parted(column)]
+    assert sorted(row for rows in parts for row in rows) == list(range(len(values)))
+    for rows in parts:
+        own = {values[row] for row in rows}
+        assert seen.isdisjoint(own)
+        seen |= own
+        for value in own:
+            places = [row for row in rows if values[row] == value]
+            assert places == sorted(places)
+
+
+@given(LABELS)
+def test_the_rows_of_each_group_come_one_after_the_other(values: list[int]) -> None:
+    found = [rows.tolist() for rows in members_of(labels_of(values), 6).each()]
+    assert found == [[row for row, own in enumerate(values) if own == n] for n in range(6)]

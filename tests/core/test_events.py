@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,16 @@ from tasks.core.texts import TextColumn
 SECRET = b"s" * 32
 NAMES = st.sampled_from("abc")
 FILES = st.lists(st.lists(NAMES, max_size=6), max_size=5)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_rows_at_a_time() -> Iterator[None]:
+    """As events of a log of many millions are looked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.members.ROWS_PER_GROUP", 2)
+        patch.setattr("tasks.core.columns.ROWS_AT_A_TIME", 3)
+        patch.setattr("tasks.core.arrays.PART", 2)
+        yield
 
 
 def log_of(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.core.verification.evidence import distinct_members
+from tasks.core.members import members_of
+from tasks.core.verification.clauses import _in_common
+from tasks.core.verification.evidence import COLUMNS, FileRows, Row, classify, distinct_members
 from tests.core.release_cases import HEADER, WORDS, Case, broken, judge, make_case
 
 TIMES = st.sampled_from(["", "2006-03", "2006-03-05", "2006-03-05 07"])
@@ -23,8 +25,11 @@ PEOPLE = st.integers(0, 30)
 def few_rows_at_a_time() -> Iterator[None]:
     """As a release of many millions is judged."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tasks.core.verification.clauses.PART", 3)
+        patch.setattr("tasks.core.members.ROWS_PER_GROUP", 3)
         patch.setattr("tasks.core.verification.truth.PART", 3)
+        patch.setattr("tasks.core.columns.ROWS_AT_A_TIME", 4)
+        patch.setattr("tasks.core.verification.evidence.CELLS", 2)
+        patch.setattr("tasks.core.verification.clauses.CELLS", 2)
         yield
 
 
@@ -133,3 +138,55 @@ def test_clauses_about_people_agree_with_the_oracle(
     case = make_case([(row, (user,), (number,)) for row, user, number in records], guarantee)
     judged = {"people", "same", "sets", "bare", "shared" if guarantee == "strict" else "words"}
     assert broken(case) & judged == oracle_breaches(case) & judged
+
+
+ODD_CELLS = st.text("ab\0\1\2\3\4\x7f\xe9\ud800\U0001f600", max_size=3) | st.text(max_size=3)
+ANY_ROWS: st.SearchStrategy[list[Row]] = st.lists(
+    st.lists(ODD_CELLS, max_size=5).map(tuple), max_size=6
+)
+FILES = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=3)
+
+
+def drawn_files(kinds: list[Row], places: list[list[int]]) -> list[list[Row]]:
+    return [[kinds[place % len(kinds)] for place in own] if kinds else [] for own in places]
+
+
+@given(ANY_ROWS, FILES)
+@example([("\0\1\2\3\4", "\2\2\2\3\2\4"), ("\0",), ("\2\2",), ("\2",)], [[0, 1, 2, 3, 1]])
+def test_rows_of_a_file_are_kept_whatever_stands_in_them(
+    kinds: list[Row], places: list[list[int]]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.texts.TEXTS_AT_A_TIME", 2)
+        patch.setattr("tasks.core.verification.evidence.TEXTS_AT_A_TIME", 2)
+        for rows in drawn_files(kinds, places):
+            file = FileRows.of(rows)
+            assert list(file) == rows
+            distinct = list(dict.fromkeys(rows))
+            assert list(file.distinct) == distinct
+            assert [file.distinct[place] for place in range(len(distinct))] == distinct
+            assert file.distinct[1:] == distinct[1:]
+            assert file.distinct.widths.tolist() == list(map(len, distinct))
+            assert file.ranks.tolist() == [sorted(distinct).index(row) for row in distinct]
+            assert file.sizes.tolist() == [rows.count(row) for row in distinct]
+
+
+@given(ANY_ROWS, FILES)
+def test_rows_of_four_fields_are_classes(kinds: list[Row], places: list[list[int]]) -> None:
+    files = drawn_files([*kinds, ("a", "", "", "1")], places)
+    classes, class_of = classify([FileRows.of(rows) for rows in files])
+    joined = [row for rows in files for row in rows]
+    wide = [row for row in joined if len(row) == len(COLUMNS)]
+    assert list(classes) == list(dict.fromkeys(wide))
+    found = [classes[number] if number >= 0 else None for number in class_of.tolist()]
+    assert found == [row if len(row) == len(COLUMNS) else None for row in joined]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30))
+def test_people_in_common_are_counted_as_sets_would(rows: list[tuple[int, int]]) -> None:
+    groups, users = (np.array(column, dtype=np.int32) for column in zip(*rows, strict=True))
+    held = {group: {user for own, user in rows if own == group} for group, _ in rows}
+    in_common = _in_common(members_of(groups, 4), users)
+    for chosen in chain(combinations(held, 1), combinations(held, 2), combinations(held, 3)):
+        sets = [held[group] for group in chosen]
+        assert in_common(chosen) == len(set.intersection(*sets))

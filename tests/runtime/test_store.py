@@ -106,6 +106,43 @@ def test_what_is_known_is_not_made_again(kept: Store) -> None:
     assert kept.remember("key", list, make) == [0, 1]
 
 
+@pytest.mark.parametrize("damage", [False, True])
+def test_a_very_large_value_is_kept_some_at_a_time(
+    kept: Store, tmp_path: Path, damage: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = {"rows": np.arange(100_000, dtype=np.int32)}
+    kept.save("key", value)
+    (path,) = files(tmp_path / "store")
+    content = path.read_bytes()
+    kept.drop("key")
+    monkeypatch.setattr("tasks.runtime.store.LARGE", 1000)
+    monkeypatch.setattr("tasks.runtime.codec.READ_AT_ONCE", 1000)
+    kept.save("key", value)
+    (path,) = files(tmp_path / "store")
+    assert path.read_bytes() == content
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    if damage:
+        path.write_bytes(content[:-1000] + b"?" + content[-999:])
+    found = kept.load("key", dict)
+    assert (found is None) == damage
+    assert found is None or np.array_equal(found["rows"], value["rows"])
+    assert ("key" in kept) != damage
+
+
+def test_of_a_very_large_value_that_finds_no_room_nothing_is_left(
+    kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object, **named: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tasks.runtime.store.LARGE", 1000)
+    monkeypatch.setattr("tasks.runtime.codec.np.savez", full)
+    kept.save("key", np.arange(100_000))
+    assert kept.unwritten == 1
+    assert "key" not in kept
+    assert not files(tmp_path / "store")
+
+
 # Privacy
 
 

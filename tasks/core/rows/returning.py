@@ -14,11 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import overload
 
 import numpy as np
 
-from tasks.core.arrays import distinct, group_by, people_per_label
-from tasks.core.records import Flags, Longs, Narrow, freeze
+from tasks.core.arrays import distinct, group_by, people_per_label, taken
+from tasks.core.columns import column, computed, places_of
+from tasks.core.members import members_of
+from tasks.core.records import Flags, Ints, Longs, Narrow, freeze
 
 NOT_BEFORE = -1
 
@@ -48,7 +51,8 @@ class Company:
     Attributes:
         people: who asked, of each unit.
         met_of: which of the companies below each unit has, or NOT_BEFORE.
-        met: people that all earlier classes of a unit have in common.
+        met: people that all earlier classes of a unit have in common; they are looked up anew
+            whenever they are asked for.
     """
 
     people: Longs = field(repr=False)
@@ -61,17 +65,82 @@ class Company:
 
 def company_of(units: Longs, people: Longs, before: PublishedRows) -> Company:
     """Who has stood with whom, given who asks what now and what was published before."""
-    again = np.isin(before.units, units)
-    first, _ = group_by(before.units[again], before.classes[again])
-    own, classes = before.units[again][first], before.classes[again][first]
+    asked = distinct(units)
+    again = places_of(
+        computed(len(before.units), np.bool_, lambda rows: _among(before.units[rows], asked))
+    )
+    told, met_in = taken(before.units, again), taken(before.classes, again)
+    first, _ = group_by(told, met_in)
+    own, classes = told[first], met_in[first]
     numbers: dict[tuple[int, ...], int] = {}
     company = [numbers.setdefault(key, len(numbers)) for key in _by_unit(own, classes)]
-    returning, here = distinct(own), np.isin(units, own)
+    returning, here = distinct(own), _among(units, own)
     met_of = np.full(len(units), NOT_BEFORE, dtype=np.int64)
     met_of[here] = np.array(company, dtype=np.int64)[np.searchsorted(returning, units[here])]
-    who = people_of_classes(before.classes, before.people, distinct(classes))
-    met = [frozenset.intersection(*(who[number] for number in key)) for key in numbers]
-    return Company(people, met_of, met)
+    return Company(people, met_of, Met([*numbers], before, distinct(classes)))
+
+
+class Met(Sequence[frozenset[int]]):
+    """Whom those have met who stood in the same classes before."""
+
+    def __init__(
+        self, keys: Sequence[tuple[int, ...]], before: PublishedRows, wanted: Longs
+    ) -> None:
+        """Args:
+        keys: classes that they stood in, of each company.
+        wanted: all of these classes, ascending.
+        """
+        self._keys, self._wanted = keys, wanted
+        members = members_of(
+            computed(
+                len(before.classes), np.int32, lambda rows: _places(before.classes[rows], wanted)
+            ),
+            len(wanted),
+        )
+        # The people of each class, each once, ascending.
+        self._people = column(len(members.rows), np.int64)
+        sizes, done = [np.zeros(1, dtype=np.int64)], 0
+        for classes, rows, class_of in members.parts():
+            people = before.people[rows]
+            order = np.lexsort((people, class_of))
+            people, class_of = people[order], class_of[order]
+            new = np.ones(len(order), dtype=np.bool_)
+            new[1:] = (people[1:] != people[:-1]) | (class_of[1:] != class_of[:-1])
+            self._people[done : done + int(new.sum())] = people[new]
+            done += int(new.sum())
+            sizes.append(np.bincount(class_of[new], minlength=classes.stop - classes.start))
+        self._bounds = np.cumsum(np.concatenate(sizes))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, number: int) -> frozenset[int]: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[frozenset[int]]: ...
+    def __getitem__(self, number: int | slice) -> frozenset[int] | list[frozenset[int]]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(len(self))[number]]
+        own = np.searchsorted(self._wanted, self._keys[number]).tolist()
+        first, *others = sorted(
+            (self._people[self._bounds[place] : self._bounds[place + 1]] for place in own), key=len
+        )
+        for other in others:
+            first = first[_among(first, other)]
+        return frozenset(first.tolist())
+
+
+def _among(values: Longs, ordered: Longs) -> Flags:
+    """Which of them are among others, given in ascending order."""
+    return _places(values, ordered) >= 0
+
+
+def _places(values: Longs, ordered: Longs) -> Ints:
+    """Where each of them is among others, given in ascending order; -1: nowhere."""
+    if not len(ordered):
+        return np.full(len(values), -1, dtype=np.int32)
+    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.where(ordered[places] == values, places, -1).astype(np.int32)
 
 
 def never_enough(company: Company, *, k: int) -> Flags:

@@ -10,18 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
 import numpy as np
 
+from tasks.core.arrays import distinct
+from tasks.core.columns import column, computed, counts_of, joined, row_parts
+from tasks.core.members import Members, members_of, parted
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.verification.evidence import (
+    CELLS,
     CLUSTER,
     COLUMNS,
     CONCEPTS,
-    PART,
     QUERY,
     TIME,
     Evidence,
@@ -29,15 +32,15 @@ from tasks.core.verification.evidence import (
     Knowledge,
     ReadBack,
     distinct_members,
-    distinct_pairs,
     in_cells,
     in_classes,
+    in_each_class,
+    in_groups,
     in_rows,
     matched_members,
     numbered,
     rows_of_groups,
     shared_by_too_few,
-    sorted_pairs,
     spread,
     starts_of,
 )
@@ -173,7 +176,7 @@ def _other_columns(evidence: Evidence) -> str | None:
 
 
 def _other_widths(evidence: Evidence) -> str | None:
-    return in_rows(evidence, ~evidence.readable)
+    return in_rows(evidence, computed(len(evidence), np.bool_, lambda r: evidence.class_of[r] < 0))
 
 
 def _miscounted_rows(evidence: Evidence) -> str | None:
@@ -195,22 +198,19 @@ def _lost_records(evidence: Evidence) -> str | None:
 
 
 def _unsorted(evidence: Evidence) -> str | None:
-    return in_rows(evidence, np.concatenate([_falls(file) for file in evidence.files]))
+    falls = (_falls(file, rows) for file in evidence.files for rows in row_parts(len(file)))
+    return in_rows(evidence, joined(len(evidence), np.bool_, falls))
 
 
-def _falls(file: FileRows) -> Flags:
-    """Mark the rows that come before the one above them."""
-    numbers, falls = file.number_of, np.zeros(len(file), dtype=np.bool_)
-    places = np.flatnonzero(numbers[1:] != numbers[:-1])
-    above, own = numbers[places].tolist(), numbers[places + 1].tolist()
-    falls[places + 1] = [
-        file.distinct[a] > file.distinct[b] for a, b in zip(above, own, strict=True)
-    ]
-    return falls
+def _falls(file: FileRows, rows: slice) -> Flags:
+    """Mark which of some rows come before the one above them."""
+    ranks = file.ranks[file.number_of[max(0, rows.start - 1) : rows.stop]]
+    falls = ranks[1:] < ranks[:-1]
+    return falls if rows.start else np.append(False, falls)
 
 
 def _empty_queries(evidence: Evidence) -> str | None:
-    return in_cells(evidence, QUERY, lambda query: not query.strip())
+    return in_each_class(evidence, (not row[QUERY].strip() for row in evidence.classes))
 
 
 def _odd_times(evidence: Evidence) -> str | None:
@@ -241,20 +241,20 @@ def _disordered_concepts(evidence: Evidence) -> str | None:
 
 
 def _stray_concepts(evidence: Evidence) -> str | None:
-    stray = (bool(row[CONCEPTS]) and not row[CLUSTER] for row in evidence.classes)
+    stray = (evidence.concepts_of_class >= 0) & (evidence.cluster_of_class < 0)
     return in_classes(evidence, stray)
 
 
 def _bare_clusters(evidence: Evidence) -> str | None:
     """People who hold none of a cluster's concepts hide nobody who does."""
-    bare = (bool(row[CLUSTER]) and not row[CONCEPTS] for row in evidence.classes)
+    bare = (evidence.cluster_of_class >= 0) & (evidence.concepts_of_class < 0)
     return in_classes(evidence, bare)
 
 
 def _fillers_alone(evidence: Evidence) -> str | None:
     """A concept says something, by whatever word it is called."""
     says_nothing = evidence.knowledge.stop_words.issuperset
-    return in_classes(
+    return in_each_class(
         evidence,
         (not row[CONCEPTS] and says_nothing(row[QUERY].split(" ")) for row in evidence.classes),
     )
@@ -264,76 +264,74 @@ def _untrue_concepts(evidence: Evidence) -> str | None:
     return in_rows(evidence, rows_told_falsely(evidence))
 
 
-def _phrases(evidence: Evidence) -> dict[str, list[str]]:
-    """The words of the concepts of each cell, longest first, with a blank on either side.
+def _phrases(cell: str, knowledge: Knowledge) -> list[str]:
+    """The words of the concepts of a cell, longest first, with a blank on either side.
 
     Hyphen and blank are one.
     """
-    return {
-        cell: sorted(
-            {
-                f" {spelt} "
-                for name in _concepts(cell)
-                if (words := evidence.knowledge.plain_words(name))
-                for spelt in (words, words.replace("-", " "))
-            },
-            key=lambda phrase: (-len(phrase), phrase),
-        )
-        for cell in {row[CONCEPTS] for row in evidence.classes}
-    }
+    return sorted(
+        {
+            f" {spelt} "
+            for name in _concepts(cell)
+            if (words := knowledge.plain_words(name))
+            for spelt in (words, words.replace("-", " "))
+        },
+        key=lambda phrase: (-len(phrase), phrase),
+    )
 
 
 def _identifiers(evidence: Evidence) -> str | None:
     """Looks at the words beside the concepts: those may be called as people are, *john dory*."""
-    phrases = _phrases(evidence)
+    knowledge = evidence.knowledge
 
+    # Rows of equal query and concepts stand side by side.
+    @lru_cache(CELLS)
     def named(query: str, concepts: str) -> bool:
         text = f" {query} "
-        for phrase in phrases[concepts]:
+        for phrase in _phrases(concepts, knowledge):
             text = text.replace(phrase, " | ", 1)
-        return len(evidence.knowledge.find_identifiers(text.strip())) > 0
+        return len(knowledge.find_identifiers(text.strip())) > 0
 
-    known = {cells: named(*cells) for cells in {(r[QUERY], r[CONCEPTS]) for r in evidence.classes}}
-    return in_classes(evidence, (known[row[QUERY], row[CONCEPTS]] for row in evidence.classes))
+    return in_each_class(evidence, (named(row[QUERY], row[CONCEPTS]) for row in evidence.classes))
 
 
 def _small_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(
-        evidence, evidence.cluster_of, evidence.behind.users, evidence.promise.k
-    )
+    return shared_by_too_few(evidence, evidence.cluster_of, evidence.cluster_count)
 
 
 def _mixed_clusters(evidence: Evidence) -> str | None:
-    published = numbered(row[CONCEPTS] for row in evidence.classes)
-    mixed = distinct_members(evidence.cluster_of_class, published) > 1
-    return in_rows(evidence, rows_of_groups(evidence.cluster_of, mixed))
+    mixed = distinct_members(evidence.cluster_of_class, evidence.cell_of[CONCEPTS - 1]) > 1
+    return in_groups(evidence, evidence.cluster_of, mixed)
 
 
 def _uniform_rows(evidence: Evidence) -> str | None:
-    return _uniform(evidence, evidence.class_of)
+    return _uniform(evidence, evidence.class_of, len(evidence.classes))
 
 
 def _uniform_clusters(evidence: Evidence) -> str | None:
-    return _uniform(evidence, evidence.cluster_of)
+    return _uniform(evidence, evidence.cluster_of, evidence.cluster_count)
 
 
-def _uniform(evidence: Evidence, groups: Ints) -> str | None:
+def _uniform(evidence: Evidence, groups: Ints, count: int) -> str | None:
     """Groups of rows that have too few people with different sensitive sets.
 
     Of a record without any no sensitive concept is true, so rows like its own name none.
     """
-    sets = evidence.behind.sets
-    found = matched_members(groups, evidence.behind.users, sets)
-    excused = np.bincount(groups[(groups >= 0) & (sets < 0)], minlength=len(found)) > 0
-    return in_rows(evidence, rows_of_groups(groups, (found < evidence.promise.l) & ~excused))
+    uniform = np.zeros(count, dtype=np.bool_)
+    for own, rows, group_of in members_of(groups, count).parts():
+        sets, size = evidence.behind.sets[rows], own.stop - own.start
+        found = matched_members(group_of, evidence.behind.users[rows], sets, size)
+        excused = np.bincount(group_of[sets < 0], minlength=size) > 0
+        uniform[own] = (found < evidence.promise.l) & ~excused
+    return in_groups(evidence, groups, uniform)
 
 
 def _lonely_rows(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.class_of, evidence.behind.users, evidence.promise.k)
+    return shared_by_too_few(evidence, evidence.class_of, len(evidence.classes))
 
 
 def _odd_sizes(evidence: Evidence) -> str | None:
-    sizes = np.bincount(evidence.class_of[evidence.readable], minlength=len(evidence.classes))
+    sizes = counts_of(evidence.class_of, len(evidence.classes))
     return in_classes(evidence, sizes % evidence.promise.k > 0)
 
 
@@ -343,34 +341,39 @@ def _narrowed_people(evidence: Evidence) -> str | None:
     Rows that read alike are of one class in each release: which release a row is from is known.
     """
     classes, units = evidence.class_in_release, evidence.behind.units
-    in_common = cache(_in_common(classes, evidence.behind.users))
-    asked = _several(units, classes)
-    few = [unit for unit, own in asked if in_common(own) < evidence.promise.k]
-    return in_rows(evidence, np.isin(units, few))
+    count = sum(len(file.distinct) + 1 for file in evidence.files)
+    in_common = lru_cache(CELLS)(_in_common(members_of(classes, count), evidence.behind.users))
+    narrowed = computed(len(evidence), np.bool_, lambda rows: np.zeros_like(units[rows], np.bool_))
+    for rows in parted(units):
+        asked = _several(units[rows], classes[rows])
+        few = [unit for unit, own in asked if in_common(own) < evidence.promise.k]
+        if few:
+            narrowed[rows[np.isin(units[rows], few)]] = True
+    return in_rows(evidence, narrowed)
 
 
-def _several(units: Longs, classes: Longs) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _several(units: Longs, classes: Ints) -> Iterator[tuple[int, tuple[int, ...]]]:
     """The units that stand in more than one class, with these, ascending."""
-    parts = len(units) // PART + 1
-    part_of = (units % parts).astype(np.uint16)
-    for part in range(parts):
-        rows = np.flatnonzero(part_of == part)
-        rows = rows[np.lexsort((classes[rows], units[rows]))]
-        own, told = units[rows], classes[rows]
-        new = starts_of(own) | starts_of(told)
-        own, told = own[new], told[new]
-        starts = np.append(np.flatnonzero(starts_of(own)), len(own))
-        for place in np.flatnonzero(np.diff(starts) > 1).tolist():
-            start, end = starts[place : place + 2].tolist()
-            yield int(own[start]), tuple(told[start:end].tolist())
+    order = np.lexsort((classes, units))
+    own, told = units[order], classes[order]
+    new = starts_of(own) | starts_of(told)
+    own, told = own[new], told[new]
+    starts = np.append(np.flatnonzero(starts_of(own)), len(own))
+    for place in np.flatnonzero(np.diff(starts) > 1).tolist():
+        start, end = starts[place : place + 2].tolist()
+        yield int(own[start]), tuple(told[start:end].tolist())
 
 
-def _in_common(groups: Longs, members: Ints) -> Callable[[tuple[int, ...]], int]:
-    """Tells how many members some groups have in common."""
-    pairs, width = distinct_pairs(groups, members)
-    bounds = np.searchsorted(pairs, np.arange(int(groups.max(initial=-1)) + 2) * width)
-    pairs %= width
-    held = pairs.astype(np.int32)
+def _in_common(members: Members, users: Ints) -> Callable[[tuple[int, ...]], int]:
+    """Tells how many people some groups of rows have in common."""
+    held, sizes, done = column(len(members.rows), np.int32), [np.zeros(1, dtype=np.int64)], 0
+    width = int(users.max(initial=0)) + 1
+    for own, rows, group_of in members.parts():
+        pairs = distinct(group_of * width + users[rows])
+        held[done : done + len(pairs)] = pairs % width
+        done += len(pairs)
+        sizes.append(np.bincount(pairs // width, minlength=own.stop - own.start))
+    bounds = np.cumsum(np.concatenate(sizes))
 
     def count(chosen: tuple[int, ...]) -> int:
         first, *others = sorted(
@@ -385,42 +388,43 @@ def _in_common(groups: Longs, members: Ints) -> Callable[[tuple[int, ...]], int]
 
 
 def _dominated_rows(evidence: Evidence) -> str | None:
-    return _dominated(evidence, evidence.class_of)
+    return _dominated(evidence, evidence.class_of, len(evidence.classes))
 
 
 def _dominated_clusters(evidence: Evidence) -> str | None:
-    return _dominated(evidence, evidence.cluster_of)
+    return _dominated(evidence, evidence.cluster_of, evidence.cluster_count)
 
 
-def _dominated(evidence: Evidence, groups: Ints) -> str | None:
+def _dominated(evidence: Evidence, groups: Ints, count: int) -> str | None:
     """Groups of rows of which one person has more than was promised."""
-    pairs, width = sorted_pairs(groups, evidence.behind.users)
-    starts = np.flatnonzero(np.append(starts_of(pairs), True))
-    sizes = np.bincount(groups[groups >= 0])
-    heaviest = np.zeros_like(sizes)
-    for first in range(0, len(starts) - 1, PART):
-        own = starts[first : first + PART + 1]
-        np.maximum.at(heaviest, pairs[own[:-1]] // width, np.diff(own))
+    users, members = evidence.behind.users, members_of(groups, count)
+    width = int(users.max(initial=0)) + 1
+    heaviest = np.zeros(count, dtype=np.int64)
+    for own, rows, group_of in members.parts():
+        pairs = np.sort(group_of * width + users[rows])
+        starts = np.flatnonzero(starts_of(pairs))
+        sizes = np.diff(np.append(starts, len(pairs)))
+        np.maximum.at(heaviest[own], pairs[starts] // width, sizes)
     most = evidence.promise.dominance + ROUNDING_ERROR
-    return in_rows(evidence, rows_of_groups(groups, heaviest > most * sizes))
+    return in_groups(evidence, groups, heaviest > most * members.sizes)
 
 
 def _rare_words(evidence: Evidence) -> str | None:
-    texts = [row[QUERY] for row in evidence.classes]
-    words = numbered(chain.from_iterable(text.split(" ") for text in texts), none="")
-    lengths = np.array([text.count(" ") + 1 for text in texts], dtype=np.int64)
+    queries = (row[QUERY] for row in evidence.classes)
+    words = numbered(chain.from_iterable(query.split(" ") for query in queries), none="")
+    blanks = (row[QUERY].count(" ") for row in evidence.classes)
+    lengths = np.fromiter(blanks, dtype=np.int64, count=len(evidence.classes)) + 1
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     people = np.zeros(int(words.max(initial=-1)) + 1, dtype=np.int64)
-    users, parts = evidence.behind.users, len(evidence) // PART + 1
-    for part in range(parts):
-        rows = np.flatnonzero(evidence.readable & (users % parts == part))
+    for rows in parted(evidence.behind.users):
+        rows = rows[evidence.class_of[rows] >= 0]
         said, places = spread(offsets, evidence.class_of[rows])
-        own = distinct_members(words[places], users[rows[said]])
+        own = distinct_members(words[places], evidence.behind.users[rows[said]])
         people[: len(own)] += own
     rare = rows_of_groups(words, people < evidence.promise.k)
-    sayers = np.repeat(np.arange(len(texts)), lengths)
-    say_rare = np.bincount(sayers[rare], minlength=len(texts)) > 0
-    return in_rows(evidence, rows_of_groups(evidence.class_of, say_rare))
+    sayers = np.repeat(np.arange(len(lengths)), lengths)
+    say_rare = np.bincount(sayers[rare], minlength=len(lengths)) > 0
+    return in_groups(evidence, evidence.class_of, say_rare)
 
 
 CLAUSES: Final = (

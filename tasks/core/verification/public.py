@@ -8,14 +8,14 @@ has not read it; but what `query` calls a concept must be a word for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 
-from tasks.core.records import AttributeSets
+from tasks.core.columns import counts_of
+from tasks.core.records import AttributeSets, Longs
 from tasks.core.verification.clauses import (
     CLAUSES,
     GUARANTEES,
@@ -34,8 +34,8 @@ from tasks.core.verification.evidence import (
     Knowledge,
     ReadBack,
     in_classes,
-    in_rows,
-    rows_of_groups,
+    in_each_class,
+    in_groups,
 )
 
 COUNTS: Final = ("read", "rejected", "withheld", "published")
@@ -121,28 +121,32 @@ def public_clauses(promise: Promise, names: Names) -> list[Clause]:
 
 
 def _rare_rows(evidence: Evidence) -> str | None:
-    sizes = np.bincount(evidence.class_of[evidence.readable], minlength=len(evidence.classes))
-    return in_rows(evidence, rows_of_groups(evidence.class_of, sizes < evidence.promise.k))
+    return in_classes(evidence, _sizes(evidence) < evidence.promise.k)
 
 
 def _rare_clusters(evidence: Evidence) -> str | None:
-    clusters = evidence.cluster_of
-    sizes = np.bincount(clusters[clusters >= 0])
-    return in_rows(evidence, rows_of_groups(clusters, sizes < evidence.promise.k))
+    sizes = counts_of(evidence.cluster_of, evidence.cluster_count)
+    return in_groups(evidence, evidence.cluster_of, sizes < evidence.promise.k)
 
 
 def _words_of_few_rows(evidence: Evidence) -> str | None:
-    sizes = np.bincount(evidence.class_of[evidence.readable], minlength=len(evidence.classes))
-    words = [set(row[QUERY].split(" ")) for row in evidence.classes]
     rows: Counter[str] = Counter()
-    for own, size in zip(words, sizes.tolist(), strict=True):
-        rows.update(dict.fromkeys(own, size))
-    rare = {word for word in chain.from_iterable(words) if rows[word] < evidence.promise.k}
-    return in_classes(evidence, (not rare.isdisjoint(own) for own in words))
+    for words, size in zip(_words(evidence), _sizes(evidence).tolist(), strict=True):
+        rows.update(dict.fromkeys(words, size))
+    rare = {word for word, count in rows.items() if count < evidence.promise.k}
+    return in_each_class(evidence, (not rare.isdisjoint(words) for words in _words(evidence)))
+
+
+def _words(evidence: Evidence) -> Iterator[set[str]]:
+    return (set(row[QUERY].split(" ")) for row in evidence.classes)
+
+
+def _sizes(evidence: Evidence) -> Longs:
+    return counts_of(evidence.class_of, len(evidence.classes))
 
 
 def _misnamed(evidence: Evidence, names: Names) -> str | None:
-    return in_classes(
+    return in_each_class(
         evidence,
         (
             not names.unknown(row[QUERY]) and _unnamed(row, evidence.knowledge, names)

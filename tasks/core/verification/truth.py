@@ -8,34 +8,35 @@ from __future__ import annotations
 
 import numpy as np
 
+from tasks.core.arrays import taken
+from tasks.core.columns import computed
+from tasks.core.members import members_of
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.verification.evidence import (
     CONCEPTS,
     PART,
     Evidence,
-    distinct_pairs,
-    numbered,
     spread,
 )
 
 
 def rows_told_falsely(evidence: Evidence) -> Flags:
     """Mark the rows that publish a concept which is not true of the record behind them."""
-    cells = numbered(row[CONCEPTS] for row in evidence.classes)
-    cell_of = np.append(cells, np.int32(-1))[evidence.class_of]
-    mentions = evidence.behind.mentions
-    pairs, width = distinct_pairs(cell_of, mentions)
+    # Where nothing is published nothing is untrue.
+    cells = evidence.concepts_of_class
     published, known = _published_concepts(evidence), _known_pairs(evidence.knowledge.taxonomy)
-    untrue = [
-        part[_pairs_told_falsely(evidence, published, known, *np.divmod(part, width))]
-        for part in np.array_split(pairs, len(pairs) // PART + 1)
-    ]
-    del pairs
-    found = np.concatenate(untrue)
-    if not len(found):
-        return np.zeros(len(evidence), dtype=np.bool_)
-    return np.isin(cell_of * np.int64(width) + mentions, found) & evidence.readable
+    mentions, width = evidence.behind.mentions, len(evidence.behind.mentioned)
+    cell_of = taken(np.append(cells, np.int32(-1)), evidence.class_of)
+    found = computed(len(evidence), np.bool_, lambda rows: np.zeros(rows.stop - rows.start, bool))
+    for own, rows, group_of in members_of(cell_of, len(published[0]) - 1).parts():
+        pairs, pair_of = np.unique(group_of * width + mentions[rows], return_inverse=True)
+        untrue = [
+            _pairs_told_falsely(evidence, published, known, part // width + own.start, part % width)
+            for part in np.array_split(pairs, len(pairs) // PART + 1)
+        ]
+        found[rows] = np.concatenate(untrue)[pair_of]
+    return found
 
 
 def _pairs_told_falsely(
@@ -54,9 +55,9 @@ def _pairs_told_falsely(
 
 
 def _published_concepts(evidence: Evidence) -> tuple[Longs, Longs]:
-    """Concepts of each distinct cell as a ragged array; -1 for one that WordNet lacks."""
-    cells = list(dict.fromkeys(row[CONCEPTS] for row in evidence.classes))
-    rows = [cell.split(";") if cell else [] for cell in cells]
+    """Concepts of each distinct cell that has any, as a ragged array; -1: WordNet lacks it."""
+    _, *cells = evidence.cells[CONCEPTS - 1]
+    rows = [cell.split(";") for cell in cells]
     number = evidence.knowledge.numbers.get
     concepts = [number(name, -1) for row in rows for name in row]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)

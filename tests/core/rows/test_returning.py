@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +25,14 @@ ROWS = st.lists(
     st.tuples(st.integers(0, PEOPLE - 1), st.integers(0, TEXTS - 1), st.integers(0, CLASSES - 1)),
     max_size=30,
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_rows_at_a_time() -> Iterator[None]:
+    """As rows of an edition of many millions are looked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.core.columns.ROWS_AT_A_TIME", 3)
+        yield
 
 
 def published(rows: list[tuple[int, int, int]]) -> PublishedRows:
