@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from tasks.core.arrays import distinct
-from tasks.core.columns import column, computed, counts_of, joined, row_parts
-from tasks.core.members import Members, members_of, parted
+from tasks.core.columns import column, computed, joined, row_parts
+from tasks.core.members import Members, parted
 from tasks.core.records import Flags, Ints, Longs
 from tasks.core.verification.evidence import (
     CELLS,
@@ -210,7 +210,7 @@ def _falls(file: FileRows, rows: slice) -> Flags:
 
 
 def _empty_queries(evidence: Evidence) -> str | None:
-    return in_each_class(evidence, (not row[QUERY].strip() for row in evidence.classes))
+    return in_each_class(evidence, (not query.strip() for query in evidence.queries))
 
 
 def _odd_times(evidence: Evidence) -> str | None:
@@ -296,7 +296,7 @@ def _identifiers(evidence: Evidence) -> str | None:
 
 
 def _small_clusters(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.cluster_of, evidence.cluster_count)
+    return shared_by_too_few(evidence, *evidence.members_of_clusters())
 
 
 def _mixed_clusters(evidence: Evidence) -> str | None:
@@ -305,20 +305,20 @@ def _mixed_clusters(evidence: Evidence) -> str | None:
 
 
 def _uniform_rows(evidence: Evidence) -> str | None:
-    return _uniform(evidence, evidence.class_of, len(evidence.classes))
+    return _uniform(evidence, evidence.class_of, evidence.members)
 
 
 def _uniform_clusters(evidence: Evidence) -> str | None:
-    return _uniform(evidence, evidence.cluster_of, evidence.cluster_count)
+    return _uniform(evidence, *evidence.members_of_clusters())
 
 
-def _uniform(evidence: Evidence, groups: Ints, count: int) -> str | None:
+def _uniform(evidence: Evidence, groups: Ints, members: Members) -> str | None:
     """Groups of rows that have too few people with different sensitive sets.
 
     Of a record without any no sensitive concept is true, so rows like its own name none.
     """
-    uniform = np.zeros(count, dtype=np.bool_)
-    for own, rows, group_of in members_of(groups, count).parts():
+    uniform = np.zeros(len(members), dtype=np.bool_)
+    for own, rows, group_of in members.parts():
         sets, size = evidence.behind.sets[rows], own.stop - own.start
         found = matched_members(group_of, evidence.behind.users[rows], sets, size)
         excused = np.bincount(group_of[sets < 0], minlength=size) > 0
@@ -327,11 +327,11 @@ def _uniform(evidence: Evidence, groups: Ints, count: int) -> str | None:
 
 
 def _lonely_rows(evidence: Evidence) -> str | None:
-    return shared_by_too_few(evidence, evidence.class_of, len(evidence.classes))
+    return shared_by_too_few(evidence, evidence.class_of, evidence.members)
 
 
 def _odd_sizes(evidence: Evidence) -> str | None:
-    sizes = counts_of(evidence.class_of, len(evidence.classes))
+    sizes = evidence.members.sizes
     return in_classes(evidence, sizes % evidence.promise.k > 0)
 
 
@@ -340,9 +340,8 @@ def _narrowed_people(evidence: Evidence) -> str | None:
 
     Rows that read alike are of one class in each release: which release a row is from is known.
     """
-    classes, units = evidence.class_in_release, evidence.behind.units
-    count = sum(len(file.distinct) + 1 for file in evidence.files)
-    in_common = lru_cache(CELLS)(_in_common(members_of(classes, count), evidence.behind.users))
+    units, (classes, members) = evidence.behind.units, evidence.members_in_releases()
+    in_common = lru_cache(CELLS)(_in_common(members, evidence.behind.users))
     narrowed = computed(len(evidence), np.bool_, lambda rows: np.zeros_like(units[rows], np.bool_))
     for rows in parted(units):
         asked = _several(units[rows], classes[rows])
@@ -388,18 +387,18 @@ def _in_common(members: Members, users: Ints) -> Callable[[tuple[int, ...]], int
 
 
 def _dominated_rows(evidence: Evidence) -> str | None:
-    return _dominated(evidence, evidence.class_of, len(evidence.classes))
+    return _dominated(evidence, evidence.class_of, evidence.members)
 
 
 def _dominated_clusters(evidence: Evidence) -> str | None:
-    return _dominated(evidence, evidence.cluster_of, evidence.cluster_count)
+    return _dominated(evidence, *evidence.members_of_clusters())
 
 
-def _dominated(evidence: Evidence, groups: Ints, count: int) -> str | None:
+def _dominated(evidence: Evidence, groups: Ints, members: Members) -> str | None:
     """Groups of rows of which one person has more than was promised."""
-    users, members = evidence.behind.users, members_of(groups, count)
+    users = evidence.behind.users
     width = int(users.max(initial=0)) + 1
-    heaviest = np.zeros(count, dtype=np.int64)
+    heaviest = np.zeros(len(members), dtype=np.int64)
     for own, rows, group_of in members.parts():
         pairs = np.sort(group_of * width + users[rows])
         starts = np.flatnonzero(starts_of(pairs))
@@ -410,18 +409,18 @@ def _dominated(evidence: Evidence, groups: Ints, count: int) -> str | None:
 
 
 def _rare_words(evidence: Evidence) -> str | None:
-    queries = (row[QUERY] for row in evidence.classes)
-    words = numbered(chain.from_iterable(query.split(" ") for query in queries), none="")
-    blanks = (row[QUERY].count(" ") for row in evidence.classes)
+    words = chain.from_iterable(query.split(" ") for query in evidence.queries)
+    word_of = numbered(words, none="")
+    blanks = (query.count(" ") for query in evidence.queries)
     lengths = np.fromiter(blanks, dtype=np.int64, count=len(evidence.classes)) + 1
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    people = np.zeros(int(words.max(initial=-1)) + 1, dtype=np.int64)
+    people = np.zeros(int(word_of.max(initial=-1)) + 1, dtype=np.int64)
     for rows in parted(evidence.behind.users):
         rows = rows[evidence.class_of[rows] >= 0]
         said, places = spread(offsets, evidence.class_of[rows])
-        own = distinct_members(words[places], evidence.behind.users[rows[said]])
+        own = distinct_members(word_of[places], evidence.behind.users[rows[said]])
         people[: len(own)] += own
-    rare = rows_of_groups(words, people < evidence.promise.k)
+    rare = rows_of_groups(word_of, people < evidence.promise.k)
     sayers = np.repeat(np.arange(len(lengths)), lengths)
     say_rare = np.bincount(sayers[rare], minlength=len(lengths)) > 0
     return in_groups(evidence, evidence.class_of, say_rare)

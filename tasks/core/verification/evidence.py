@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, chain, count, groupby
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
@@ -24,7 +25,7 @@ from tasks.core import columns
 from tasks.core.arrays import distinct, numbered_by_first, part_slices, taken
 from tasks.core.columns import counts_of, joined, places_of, row_parts
 from tasks.core.counted import PEOPLE, Counted
-from tasks.core.members import members_of
+from tasks.core.members import Members, members_of
 from tasks.core.records import AttributeSets, Flags, Ints, Longs, freeze
 from tasks.core.taxonomy import Taxonomy
 from tasks.core.texts import TEXTS_AT_A_TIME, Texts
@@ -100,6 +101,9 @@ class Rows(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return map(_row_of, self.texts)
 
+    def first_cells(self) -> Iterator[str]:
+        return (_cell_of(text[: text.index(END)]) for text in self.texts)
+
     @overload
     def __getitem__(self, place: int) -> Row: ...
     @overload
@@ -132,9 +136,11 @@ def _text_of(row: Iterable[str]) -> str:
 
 def _row_of(text: str) -> Row:
     *cells, _ = text.split(END)
-    if "\2" in text:
-        cells = [ODD_SIGNS.sub(lambda found: SIGN_OF[found[0]], cell) for cell in cells]
-    return tuple(cells)
+    return tuple(map(_cell_of, cells) if "\2" in text else cells)
+
+
+def _cell_of(kept: str) -> str:
+    return ODD_SIGNS.sub(lambda found: SIGN_OF[found[0]], kept) if "\2" in kept else kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +238,7 @@ class Knowledge:
         return None if number is None else str(self.taxonomy.words[number])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """A release as read back; rows that publish the same are judged once, as a class.
 
@@ -293,18 +299,30 @@ class Evidence:
         lengths = {len(users), len(units), len(sets), len(mentions)}
         return lengths == {len(self)}
 
-    @property
-    def class_in_release(self) -> Ints:
-        """The class of each row, but another one in every release, shape (n,).
+    @cached_property
+    def members(self) -> Members:
+        """The rows of each class."""
+        return members_of(self.class_of, len(self.classes))
+
+    def members_in_releases(self) -> tuple[Ints, Members]:
+        """The class of each row, but another one in every release, and the rows of each.
 
         Rows of more or fewer fields are one class of their release.
         """
+        if len(self.files) == 1 and self.classes is self.files[0].distinct:
+            return self.class_of, self.members
         first, numbers = 0, []
         for file in self.files:
             numbers.append(np.arange(first + 1, first + 1 + len(file.distinct), dtype=np.int32))
             numbers[-1][file.distinct.widths != len(COLUMNS)] = first
             first += 1 + len(file.distinct)
-        return _of_rows(self.files, numbers)
+        classes = _of_rows(self.files, numbers)
+        return classes, members_of(classes, first)
+
+    @property
+    def queries(self) -> Iterator[str]:
+        """The query of each class."""
+        return self.classes.first_cells()
 
     @property
     def concepts_of_class(self) -> Ints:
@@ -320,6 +338,11 @@ class Evidence:
     def cluster_of(self) -> Ints:
         """Cluster of each row, or -1, shape (n,)."""
         return taken(np.append(self.cluster_of_class, np.int32(-1)), self.class_of)
+
+    def members_of_clusters(self) -> tuple[Ints, Members]:
+        """The cluster of each row, and the rows of each."""
+        clusters = self.cluster_of
+        return clusters, members_of(clusters, self.cluster_count)
 
     @property
     def cluster_count(self) -> int:
@@ -495,7 +518,7 @@ def in_cells(evidence: Evidence, column: int, breaks: Callable[[str], bool]) -> 
     return in_classes(evidence, verdicts[evidence.cell_of[column - 1]])
 
 
-def shared_by_too_few(evidence: Evidence, groups: Ints, count: int) -> str | None:
-    """The same for a clause that wants k people behind each of so many groups of rows."""
-    people = members_of(groups, count).people(evidence.behind.users)
+def shared_by_too_few(evidence: Evidence, groups: Ints, members: Members) -> str | None:
+    """The same for a clause that wants k people behind each group of rows."""
+    people = members.people(evidence.behind.users)
     return in_groups(evidence, groups, people < evidence.promise.k)

@@ -138,7 +138,7 @@ def _words_of_few_rows(evidence: Evidence) -> str | None:
 
 
 def _words(evidence: Evidence) -> Iterator[set[str]]:
-    return (set(row[QUERY].split(" ")) for row in evidence.classes)
+    return (set(query.split(" ")) for query in evidence.queries)
 
 
 def _sizes(evidence: Evidence) -> Longs:
