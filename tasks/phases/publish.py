@@ -21,11 +21,12 @@ from tasks.adapters.report.examples import Class, example_classes, listed_classe
 from tasks.adapters.report.report import Facts, render_card, render_report
 from tasks.adapters.report.verdict import counted, promise_of, verdict_of
 from tasks.adapters.resources import topic_map, wordnet
-from tasks.core.arrays import people_per_label
+from tasks.core.arrays import taken
 from tasks.core.digests import digest
 from tasks.core.diversity import sensitive_sets
 from tasks.core.measures.public import public_measures as public_measures
 from tasks.core.measures.risk import homogeneous_classes
+from tasks.core.members import members_of
 from tasks.core.verification.clauses import Promise, promised
 from tasks.errors import InputError, UsageError
 from tasks.phases.analyse import curve_key
@@ -171,9 +172,9 @@ def _classes(made: MadeRelease) -> tuple[list[Class], list[bool]]:
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     # The last entry is for records that are withheld.
     number_of = np.array([*(numbers[text] for text in texts), -1], dtype=np.int32)
-    alike = replace(release, class_of=number_of[release.class_of])
-    rows = np.bincount(alike.class_of[alike.published], minlength=len(numbers)).tolist()
-    people = people_per_label(alike.class_of, table.users, len(numbers)).tolist()
+    alike = replace(release, class_of=taken(number_of, release.class_of))
+    members = members_of(alike.class_of, len(numbers))
+    rows, people = members.sizes.tolist(), members.people(table.users).tolist()
     sets = sensitive_sets(table, topic_map(settings.store, settings.topics).sensitive)
     tell: list[bool] = homogeneous_classes(table, alike, sets).alike.tolist()
     return list(zip(numbers, rows, people, strict=True)), tell

@@ -16,7 +16,7 @@ from tests.attacks.evidence import read_figures, read_release
 from tests.attacks.releasing import Releaser, Row
 from tests.attacks.trials import Trial
 
-OF_THE_MACHINE: Final = ("seconds", "peak_memory_mb")
+OF_THE_MACHINE: Final = ("seconds", "peak_memory_mb", "peak_disk_mb")
 """Figures that no two runs have in common."""
 
 FINEST_SHARE, FINEST_OTHER = 0.05, 0.5

@@ -36,8 +36,8 @@ def test_both_ways_agree_with_trying_all(held: list[tuple[int, int]], least: int
     groups = np.zeros(len(held), dtype=np.int64)
     assert matched_members(groups, users, sets, 1).tolist() == [found]
     apart = np.concatenate([groups, groups + 2])
-    twice = [np.concatenate([own, own]) for own in (users, sets)]
-    assert matched_members(apart, *twice, 3).tolist() == [found, 0, found]
+    people, kinds = (np.concatenate([own, own]) for own in (users, sets))
+    assert matched_members(apart, people, kinds, 3).tolist() == [found, 0, found]
 
 
 def test_one_person_alone_supplies_no_diversity() -> None:
