@@ -58,6 +58,10 @@ NAMED_THINGS = word_set("airport bridge county expressway parkway stadium")
 LEGAL_FORMS = word_set(
     "corp corporation gmbh holdings inc incorporated limited llc llp ltd plc pvt"
 )
+# What stands before that, and is not the name itself.
+COMPANY_HEADS = word_set(
+    "brothers co companies company group industries international partners sons"
+)
 # Words that are asked about people, and hardly about anything else.
 TELLING = word_set(
     """arrest arrested attorney biography dds dentist facebook funeral genealogy lawyer married md
@@ -86,7 +90,7 @@ PLACE_DISCOUNT = 4.0
 RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
 """Percent of people that a name in no dictionary counts for, however rare it is."""
 
-CLEAR_SHAPE = 2.0
+CLEAR_SHAPE = 1.5
 """What the spelling of a word in no list must say for it to be a first name.
 
 Families' names are more various than first names, and stand behind those: any sign will do there.

@@ -16,6 +16,7 @@ from tasks.core.detection import family_first
 from tasks.core.detection.name_lists import (
     BEFORE_MODAL_NAMES,
     COMPANY,
+    COMPANY_HEADS,
     FUNCTION_WORDS,
     GENERATIONS,
     LEGAL_FORMS,
@@ -44,9 +45,6 @@ CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.002
 PLACEHOLDERS = frozenset({"doe"})
 FIRST_OF_PLACEHOLDER = 2.0
 """Surnames of people who are not to be named, and the odds of a first name beside one."""
-
-MOST_OF_COMPANY = 3
-"""Words behind a name of which one may say that it is a company's."""
 
 MOST_COMPANY = 4
 NOT_AROUND = GENERATIONS | STRONG_TITLES
@@ -93,8 +91,14 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
 
 
 def _is_company(words: Sequence[Word], end: int) -> bool:
-    """Whether what looks like a name is part of a company's: *morgan sindall group plc*."""
-    return any(word.key in LEGAL_FORMS for word in words[end : end + MOST_OF_COMPANY])
+    """Whether what looks like a name is a company's: *smith barney inc*, *jones group plc*.
+
+    A company of another name behind it may be where somebody works.
+    """
+    forms = [word.key for word in words[end : end + 2]]
+    return bool(forms) and (
+        forms[0] in LEGAL_FORMS or (forms[0] in COMPANY_HEADS and forms[-1] in LEGAL_FORMS)
+    )
 
 
 def may_be_name(text: str, lists: NameLists) -> bool:
