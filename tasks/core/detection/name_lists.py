@@ -47,8 +47,8 @@ PLACE_PREFIXES = word_set(
 )
 # What a word pair ends with if it is a place or an institution: rose hill, grace church.
 PLACE_HEADS = word_set(
-    """bay beach bluff bridge canyon castle center church coast college county court cove creek
-    dam farm farms forest garden gardens grove harbor heights hill hills hospital house inn island
+    """ave avenue bay beach blvd bluff boulevard bridge canyon castle center church
+    coast college county court cove creek dam farm farms forest garden gardens grove harbor heights hill hills hospital house inn island
     lake lakes lane mall meadows mountain park point ranch ridge river road school shore spring
     springs square station store street town valley view villa village"""
 )
@@ -90,10 +90,10 @@ PLACE_DISCOUNT = 4.0
 RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
 """Percent of people that a name in no dictionary counts for, however rare it is."""
 
-CLEAR_SHAPE = 1.5
-"""What the spelling of a word in no list must say for it to be a first name.
+LIKELY_SHAPE, CLEAR_SHAPE = 1.0, 2.5
+"""What the spelling of a word in no list must say for it to be a name; to be a first name.
 
-Families' names are more various than first names, and stand behind those: any sign will do there.
+Families' names are more various than first names, and stand behind those: less will do there.
 """
 
 LONGEST_TOWN = 3
@@ -175,9 +175,9 @@ class NameLists:
         """Whether anybody is known to be called by the word."""
         return word in self.first or word in self.last
 
-    def is_spelt_like_name(self, word: str, least: float = 0.0) -> bool:
+    def is_spelt_like_name(self, word: str, least: float = LIKELY_SHAPE) -> bool:
         """Whether a word that is nothing else is in no list of names, and looks like one."""
-        if len(word) < SHORTEST or self.is_listed(word) or not self.shapes:
+        if len(word) < SHORTEST or not word.isascii() or self.is_listed(word) or not self.shapes:
             return False
         if word in self.look_alikes or word in WEB_WORDS or self.is_word(word):
             return False

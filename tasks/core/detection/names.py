@@ -262,6 +262,8 @@ def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> 
         or _stands_alone(words, first, last, lists)
     ):
         return False
+    if family in lists.towns and not lists.is_listed(given):
+        return False
     is_place = family in PLACE_HEADS or (family in lists.places and given in lists.places)
     if is_place and odds < 100:
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,7 +74,7 @@ LISTS = NameLists(
     abroad=frozenset({"gratis"}),
     towns=frozenset({"zorkville", "fort zork", "tx", "amberg"}),
     # Whatever ends so is spelt like a surname, whatever begins so like a first name, too.
-    shapes={"": -1.0, "ska$": 2.0, "^inu": 4.0},
+    shapes={"": -1.0, "ska$": 3.0, "^inu": 5.0},
     look_alikes=frozenset({"kruska"}),
 )
 
@@ -218,6 +220,13 @@ def test_what_stands_around_decides(text: str, expected: list[str]) -> None:
 def test_a_shared_expression_is_no_name() -> None:
     lists = NameLists(LISTS.first, LISTS.last, {}, phrases=frozenset({"john smith"}))
     assert find_names("john smith", lists) == []
+
+
+def test_an_unlisted_word_before_a_town_is_a_place_in_it() -> None:
+    assert find_names("invoice of inunnguaq urabe", LISTS)
+    assert not find_names("invoice of inunnguaq urabe", replace(LISTS, towns=frozenset({"urabe"})))
+    # Letters of another script say nothing.
+    assert not LISTS.is_spelt_like_name("λεμεσός")
 
 
 def test_split_words_keeps_what_links_them() -> None:
