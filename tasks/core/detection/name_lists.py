@@ -47,10 +47,11 @@ PLACE_PREFIXES = word_set(
 )
 # What a word pair ends with if it is a place or an institution: rose hill, grace church.
 PLACE_HEADS = word_set(
-    """ave avenue bay beach blvd bluff boulevard bridge canyon castle center church
-    coast college county court cove creek dam farm farms forest garden gardens grove harbor heights hill hills hospital house inn island
-    lake lakes lane mall meadows mountain park point ranch ridge river road school shore spring
-    springs square station store street town valley view villa village"""
+    """ave avenue bay beach blvd bluff boulevard bridge canyon castle center church coast
+    college county court cove creek dam farm farms forest garden gardens grove harbor
+    heights hill hills hospital house inn island lake lakes lane mall meadows mountain park
+    point ranch ridge river road school shore spring springs square station store street
+    town valley view villa village"""
 )
 # What is named after people and follows their whole name: prince william county.
 NAMED_THINGS = word_set("airport bridge county expressway parkway stadium")
