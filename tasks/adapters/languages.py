@@ -59,13 +59,13 @@ def other_lists() -> list[Path]:
 
 def words_abroad(least: float) -> set[str]:
     """What is so common in another language, in uses in a thousand million, as a power of ten."""
-    return {
-        word
-        for file in other_lists()
-        for frequency, words in _by_frequency(file)
-        if frequency >= least
-        for word in words
-    }
+    return {word for file in other_lists() for word in frequent_words(file, least)}
+
+
+def frequent_words(file: Path, least: float) -> set[str]:
+    """What is so common by a list, in uses in a thousand million, as a power of ten."""
+    every = (words for frequency, words in by_frequency(file) if frequency >= least)
+    return {word for words in every for word in words}
 
 
 def _other_list(name: str) -> Path:
@@ -74,12 +74,13 @@ def _other_list(name: str) -> Path:
 
 def _listed(file: Path, wanted: Mapping[str, int]) -> Iterable[tuple[str, float]]:
     """The wanted words of a list, and how common they are."""
-    for frequency, words in _by_frequency(file):
+    for frequency, words in by_frequency(file):
         # The lists hold more than a million words: no line of Python for each.
         yield from ((word, frequency) for word in filter(wanted.__contains__, words))
 
 
-def _by_frequency(file: Path) -> Iterable[tuple[float, list[str]]]:
+def by_frequency(file: Path) -> Iterable[tuple[float, list[str]]]:
+    """Words of a list by how common they are: uses in a thousand million, as a power of ten."""
     with gzip.open(file) as stream:
         _, *by_frequency = msgpack.load(stream, raw=False)
     return ((_SCALE - level / 100, words) for level, words in enumerate(by_frequency))

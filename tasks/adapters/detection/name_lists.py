@@ -13,12 +13,13 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from tasks.adapters.languages import other_lists, words_abroad
+from tasks.adapters.languages import frequent_words, other_lists, words_abroad
 from tasks.adapters.public_data import (
     Fields,
     Sources,
@@ -28,10 +29,12 @@ from tasks.adapters.public_data import (
     word_frequencies,
     words_in_use,
 )
+from tasks.adapters.word_frequencies import word_list
 from tasks.core.detection.family_first import ELEMENT, family_first_length
 from tasks.core.detection.identifiers import fold
 from tasks.core.detection.lexicon import lexical_key
 from tasks.core.detection.name_lists import NameLists
+from tasks.core.detection.name_shapes import ANY
 
 DATA: Final = Path(__file__).parent / "data"
 PHRASES: Final = DATA / "phrases.txt"
@@ -43,6 +46,15 @@ PINYIN: Final = DATA / "pinyin.txt"
 RARE_FIRST_NAMES, RARE_SURNAMES = DATA / "first_names.txt", DATA / "surnames.txt"
 """Names of later censuses."""
 
+WORLD_FIRST_NAMES, WORLD_SURNAMES = (
+    DATA / "first_names_world.txt",
+    DATA / "surnames_world.txt",
+)
+"""Names of persons of all nations that have an article in the Wikipedia."""
+
+NAME_SHAPES: Final = DATA / "name_shapes.txt"
+"""What letters in a row say for a name: in tenths, one weight a line."""
+
 TOWNS: Final = DATA / "places.txt"
 """Towns and counties, by state and country; a star marks the large ones."""
 
@@ -52,7 +64,10 @@ COUNTIES: Final = (" county", " parish")
 STATES: Final = DATA / "states.toml"
 """States by the two letters of the post."""
 
-OWN: Final = (PHRASES, PINYIN, RARE_FIRST_NAMES, RARE_SURNAMES, TOWNS, STATES)
+OWN: Final = (
+    *(PHRASES, PINYIN, TOWNS, STATES, NAME_SHAPES),
+    *(RARE_FIRST_NAMES, RARE_SURNAMES, WORLD_FIRST_NAMES, WORLD_SURNAMES),
+)
 
 CHINESE, VIETNAMESE, YORUBA = ("zh_CN", "zh_TW"), ("vi_VN",), ("yo_NG",)
 """Peoples who put the family first, as faker calls them."""
@@ -74,6 +89,9 @@ NICKNAME_SHARE = 0.02
 COMMON_ABROAD = 4.8
 """A word is no name that is so common in another language: one word in 16,000."""
 
+USUAL_HERE, USUAL_ABROAD = 2.5, 3.5
+"""A word that is so common, in English or elsewhere, is no name for its spelling alone."""
+
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _LATIN_NAME = re.compile(r"[a-z]+")
 _FIRST_NAMES = re.compile(r"first_(?:romanized_)?names?(?:_(?:male|female|unisex))?")
@@ -83,9 +101,9 @@ _LAST_NAMES = re.compile(r"last_(?:romanized_)?names?(?:_(?:male|female|masculin
 _PERSON, _PLACE, _THING, _OTHER = 1, 2, 4, 8
 _ABOUT = {"1:18": _PERSON, "1:15": _PLACE, "1:14": _THING, "1:17": _THING, "1:20": _THING}
 
-_MAPPINGS = ("first", "last", "common_words")
+_MAPPINGS = ("first", "last", "common_words", "shapes")
 _SETS = (
-    *("name_only", "places", "towns", "phrases", "other_words", "abroad"),
+    *("name_only", "places", "towns", "phrases", "other_words", "abroad", "look_alikes"),
     *("chinese_last", "chinese_first", "pinyin", "vietnamese_last", "yoruba", "yoruba_elements"),
 )
 
@@ -108,7 +126,7 @@ def name_sources() -> Sources:
         code=(__name__, *(own.__module__ for own in (fold, lexical_key, family_first_length))),
         files=(
             *(*_census_files(), *wordnet, faker, _nickname_file(), word_frequencies()),
-            *(*other_lists(), *OWN),
+            *(word_list(), *other_lists(), *OWN),
         ),
     )
 
@@ -157,11 +175,13 @@ def _read_packages() -> NameLists:
     foreign_first, foreign_last = _foreign_names()
     return _join(
         {
+            **dict.fromkeys(_words_of(WORLD_FIRST_NAMES), FOREIGN_SHARE),
             **dict.fromkeys(_words_of(RARE_FIRST_NAMES), SMALLEST_SHARE),
             **dict.fromkeys(foreign_first, FOREIGN_SHARE),
             **first,
         },
         {
+            **dict.fromkeys(_words_of(WORLD_SURNAMES), FOREIGN_SHARE),
             **dict.fromkeys(_words_of(RARE_SURNAMES), SMALLEST_SHARE),
             **dict.fromkeys(foreign_last, FOREIGN_SHARE),
             **last,
@@ -214,6 +234,13 @@ def _words_of(path: Path) -> list[str]:
     return [word for line in lines if not line.startswith("#") for word in line.split()]
 
 
+def _shapes() -> dict[str, float]:
+    """What each row of letters says for a name; the line of any word has no letters."""
+    lines = NAME_SHAPES.read_text(encoding="ascii").splitlines()
+    rows = (line.split() for line in lines if not line.startswith("#"))
+    return {gram: int(weight) / 10 for weight, *own in rows for gram in own or (ANY,)}
+
+
 def place_lines() -> list[tuple[str, list[str]]]:
     """States and countries as senses of WordNet's, and of each its towns and counties."""
     lines = (line.partition(": ") for line in TOWNS.read_text(encoding="utf-8").splitlines())
@@ -244,7 +271,7 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
     counts, topics = _read_senses(wordnet / "index.sense")
     pairs = [lemma for lemma in topics if lemma.count("_") == 1]
     names = first.keys() | last.keys()
-    return NameLists(
+    lists = NameLists(
         first=first,
         last=last,
         common_words={**_irregular_forms(wordnet, counts), **counts},
@@ -262,8 +289,17 @@ def _join(first: Mapping[str, float], last: Mapping[str, float], wordnet: Path) 
         .union(town for town in towns if town.endswith(COUNTIES)),
         other_words=frozenset(words_in_use()) - counts.keys() - names,
         abroad=frozenset(fold(word)[0] for word in words_abroad(COMMON_ABROAD)) - names,
+        shapes=_shapes(),
         **_family_first(),
     )
+    return replace(lists, look_alikes=frozenset(_look_alikes(lists)))
+
+
+def _look_alikes(lists: NameLists) -> Iterator[str]:
+    """Usual words that would be taken for names by their spelling."""
+    usual = frequent_words(word_list(), USUAL_HERE) | words_abroad(USUAL_ABROAD)
+    spelt = filter(_LATIN_NAME.fullmatch, {fold(word)[0] for word in usual})
+    return filter(lists.is_spelt_like_name, spelt)
 
 
 def _namesakes(lemma: str, first: Mapping[str, float], last: Mapping[str, float]) -> float:

@@ -100,14 +100,14 @@ def compile_terms(lexicon: Lexicon, names: NameLists) -> Fields:
     drugs = {
         key: concept
         for key, concept in _drugs(lexicon)
-        if not (_is_word(key, lexicon) or key in unlisted or names.is_name(key))
+        if not (_is_word(key, lexicon) or key in unlisted or names.is_listed(key))
     }
     home = states | {concept_of(name, lexicon) for name in ENGLISH_SPEAKING}
     ranks = {word: rank for rank, word in enumerate(words)}
     weak = sorted(
         place.key
         for place in unlisted.values()
-        if names.is_name(place.key)
+        if names.is_listed(place.key)
         or (
             all(ranks.get(word, COMMONEST) < COMMONEST for word in place.key.split())
             and not place.key.endswith(COUNTIES)
@@ -275,12 +275,16 @@ def _one_of_each(
 def _drugs(lexicon: Lexicon) -> Iterator[tuple[str, int]]:
     """Names of drugs and brands, with the substance if WordNet knows it."""
     any_drug = concept_of(ANY_DRUG, lexicon)
+    for name, substance in drug_names().items():
+        senses = lexicon.senses(lexical_key(substance), "n")
+        yield name, int(senses[0]) if len(senses) else any_drug
+
+
+def drug_names() -> dict[str, str]:
+    """Names of drugs and brands, with the substance."""
     with bz2.open(_drug_file()) as packed:
         names = _PlainPickle(io.BytesIO(packed.read())).load()["drug_variant_to_canonical"]
-    for name, substances in names.items():
-        if _DRUG.fullmatch(name):
-            senses = lexicon.senses(lexical_key(substances[0]), "n")
-            yield name, int(senses[0]) if len(senses) else any_drug
+    return {name: every[0] for name, every in names.items() if _DRUG.fullmatch(name)}
 
 
 class _PlainPickle(pickle.Unpickler):

@@ -60,7 +60,15 @@ def points_to_person(label: str, lists: NameLists) -> bool:
 
 
 def _is_person(one: str, other: str, lists: NameLists) -> bool:
-    """Whether the two halves of a label are a person's names, or a surname with what goes along."""
+    """Whether the two halves of a label are a person's names, or a surname with what goes along.
+
+    Brands are spelt as names are, so only listed ones count.
+    """
+    known = (
+        len(half) == 1 or half in _BESIDE_SURNAMES or lists.is_listed(half) for half in (one, other)
+    )
+    if not all(known):
+        return False
     if one in _BESIDE_SURNAMES or other in _BESIDE_SURNAMES:
         return lists.last_odds(other if one in _BESIDE_SURNAMES else one) >= USUAL
     if len(one) == 1:

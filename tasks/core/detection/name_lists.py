@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from tasks.core.detection.name_shapes import SHORTEST, shape_of
+
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text."""
@@ -45,13 +47,22 @@ PLACE_PREFIXES = word_set(
 )
 # What a word pair ends with if it is a place or an institution: rose hill, grace church.
 PLACE_HEADS = word_set(
-    """bay beach bluff bridge canyon castle center church coast college county court cove creek
-    dam farm farms forest garden gardens grove harbor heights hill hills hospital house inn island
-    lake lakes lane mall meadows mountain park point ranch ridge river road school shore spring
-    springs square station store street town valley view villa village"""
+    """ave avenue bay beach blvd bluff boulevard bridge canyon castle center church coast
+    college county court cove creek dam farm farms forest garden gardens grove harbor
+    heights hill hills hospital house inn island lake lakes lane mall meadows mountain park
+    point ranch ridge river road school shore spring springs square station store street
+    town valley view villa village"""
 )
 # What is named after people and follows their whole name: prince william county.
 NAMED_THINGS = word_set("airport bridge county expressway parkway stadium")
+# What companies are called, and nobody else.
+LEGAL_FORMS = word_set(
+    "corp corporation gmbh holdings inc incorporated limited llc llp ltd plc pvt"
+)
+# What stands before that, and is not the name itself.
+COMPANY_HEADS = word_set(
+    "brothers co companies company group industries international partners sons"
+)
 # Words that are asked about people, and hardly about anything else.
 TELLING = word_set(
     """arrest arrested attorney biography dds dentist facebook funeral genealogy lawyer married md
@@ -80,23 +91,14 @@ PLACE_DISCOUNT = 4.0
 RAREST_FIRST_NAME, RAREST_SURNAME = 0.01, 0.02
 """Percent of people that a name in no dictionary counts for, however rare it is."""
 
+LIKELY_SHAPE, CLEAR_SHAPE = 1.0, 2.5
+"""What the spelling of a word in no list must say for it to be a name; to be a first name.
+
+Families' names are more various than first names, and stand behind those: less will do there.
+"""
+
 LONGEST_TOWN = 3
 """Words."""
-
-# How family names end: Slavic and Baltic, Georgian and Armenian, Nordic and Finnish, Dutch and
-# German, Turkish, Greek, Romanian, Italian, French, Portuguese, Spanish, Japanese ones. Of unknown
-# words of English queries one in fifty ends so, of surnames in no list of ours one in two.
-SURNAME_ENDINGS = tuple(
-    word_set(
-        """adze aitis akis ardi bach bauer berg cek chuk cik cka cki cky czak czuk czyk dahl dijk
-        dottir dsen eanu eau ecic eira eiro elli ello enko escu etti ev eva ez feld gaard
-        gawa gren guchi hara haug horst hoven huis icic idze kawa ksen lsen lund maier
-        mann mayer meier meyer moto mura nen nsen ocic oglu otti ov ova poulos poulou rsen
-        saki sek shita shuk shvili ska skaya ski sky ssen sson stad stein stra stroem
-        strom tsen ucci ucic uskas veld vic vich vicz vist wicz yama yan zaki"""
-    )
-)
-SHORTEST_BUILT = 6
 
 _SUFFIXES = (
     *(("ies", "y"), ("ied", "y"), ("es", ""), ("s", "")),
@@ -121,6 +123,8 @@ class NameLists:
         pinyin: the syllables of Chinese.
         vietnamese_last: family names.
         yoruba: names, first and last; yoruba_elements: the beginnings that many of them share.
+        shapes: what letters in a row say for a name.
+        look_alikes: what is spelt like a name, and a usual word of this or of another language.
     """
 
     first: Mapping[str, float] = field(repr=False)
@@ -138,32 +142,49 @@ class NameLists:
     vietnamese_last: AbstractSet[str] = field(default=frozenset(), repr=False)
     yoruba: AbstractSet[str] = field(default=frozenset(), repr=False)
     yoruba_elements: AbstractSet[str] = field(default=frozenset(), repr=False)
+    shapes: Mapping[str, float] = field(default_factory=dict, repr=False)
+    look_alikes: AbstractSet[str] = field(default=frozenset(), repr=False)
 
     def first_odds(self, word: str) -> float:
         """How much more often the word is a first name than anything else."""
-        odds = self._odds(self.first.get(word, 0.0), word, RAREST_FIRST_NAME)
+        odds = self._odds(self.first_share(word), word, RAREST_FIRST_NAME)
         return odds / PLACE_DISCOUNT if word in self.places else odds
 
     def last_odds(self, word: str) -> float:
         """How much more often the word is a surname than anything else."""
         return self._odds(self.last_share(word), word, RAREST_SURNAME)
 
+    def first_share(self, word: str) -> float:
+        """Percent of people who bear the first name; of one in no list, if spelt like one, few."""
+        share = self.first.get(word)
+        if share is None:
+            share = RAREST_FIRST_NAME if self.is_spelt_like_name(word, CLEAR_SHAPE) else 0.0
+        return share
+
     def last_share(self, word: str) -> float:
-        """Percent of people who bear the surname; of one in no list, if built like one, few."""
+        """Percent of people who bear the surname; of one in no list, if spelt like one, few."""
         share = self.last.get(word)
         if share is None:
-            share = RAREST_SURNAME if self._is_built(word) else 0.0
+            share = RAREST_SURNAME if self.is_spelt_like_name(word) else 0.0
         return share
 
     def is_name(self, word: str) -> bool:
-        """Whether anybody is called by the word, or by one built so."""
-        return word in self.first or word in self.last or self._is_built(word)
+        """Whether anybody is called by the word, or may be by how it is spelt."""
+        return self.is_listed(word) or self.is_spelt_like_name(word)
 
-    def _is_built(self, word: str) -> bool:
-        """Whether a word in no list ends like a family name and is nothing else."""
-        if len(word) < SHORTEST_BUILT or not word.endswith(SURNAME_ENDINGS):
+    def is_listed(self, word: str) -> bool:
+        """Whether anybody is known to be called by the word."""
+        return word in self.first or word in self.last
+
+    def is_spelt_like_name(self, word: str, least: float = LIKELY_SHAPE) -> bool:
+        """Whether a word that is nothing else is in no list of names, and looks like one."""
+        if len(word) < SHORTEST or not word.isascii() or self.is_listed(word) or not self.shapes:
             return False
-        return word not in self.towns and not self.is_word(word)
+        if word in self.look_alikes or word in WEB_WORDS or self.is_word(word):
+            return False
+        if word in self.towns or word in self.abroad:
+            return False
+        return shape_of(word, self.shapes) > least
 
     def town_length(self, words: Sequence[str]) -> int:
         """How many of these words are a town and its state, with which they begin; 0 if none."""

@@ -16,8 +16,10 @@ from tasks.core.detection import family_first
 from tasks.core.detection.name_lists import (
     BEFORE_MODAL_NAMES,
     COMPANY,
+    COMPANY_HEADS,
     FUNCTION_WORDS,
     GENERATIONS,
+    LEGAL_FORMS,
     MODALS,
     NAMED_THINGS,
     PARTICLES,
@@ -37,7 +39,7 @@ USUAL_SURNAME = 0.02
 FAMILIAR_FIRST_NAME = 0.1
 """Percent of people that must bear a name for its word to be taken on trust."""
 
-CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.01
+CLEAR_FIRST_NAME, BORNE_SURNAME = 15.0, 0.002
 """Odds and percent that make a pair with an everyday word a name if it is the whole query."""
 
 PLACEHOLDERS = frozenset({"doe"})
@@ -82,9 +84,21 @@ def find_names(text: str, lists: NameLists) -> list[tuple[int, int]]:
         end = _name_end(words, start, lists)
         if end > start:
             end = _with_tail(words, end)
-            found.append((words[start].start, words[end - 1].end))
+            if not _is_company(words, end):
+                found.append((words[start].start, words[end - 1].end))
         start = max(end, start + 1)
     return found
+
+
+def _is_company(words: Sequence[Word], end: int) -> bool:
+    """Whether what looks like a name is a company's: *smith barney inc*, *jones group plc*.
+
+    A company of another name behind it may be where somebody works.
+    """
+    forms = [word.key for word in words[end : end + 2]]
+    return bool(forms) and (
+        forms[0] in LEGAL_FORMS or (forms[0] in COMPANY_HEADS and forms[-1] in LEGAL_FORMS)
+    )
 
 
 def may_be_name(text: str, lists: NameLists) -> bool:
@@ -115,9 +129,14 @@ def _may_follow(key: str, after: str, length: int, lists: NameLists) -> bool:
 
 def _may_begin(key: str, lists: NameLists) -> bool:
     """A name, a title or, between two names, an initial."""
-    if key in lists.first:
+    if _may_be_first(key, lists):
         return key not in FUNCTION_WORDS or key in MODALS
     return len(key) == 1 or key in TITLES
+
+
+def _may_be_first(key: str, lists: NameLists) -> bool:
+    """Whether anybody is called by the word, or may be by how it is spelt."""
+    return lists.first_share(key) > 0
 
 
 def split_words(text: str) -> list[Word]:
@@ -164,7 +183,7 @@ def _family_first(words: Sequence[Word], start: int, lists: NameLists) -> int:
 
 def _in_any_order(words: Sequence[Word], start: int, lists: NameLists) -> int:
     """First name and surname, a whole query, or a row of names."""
-    if words[start].key in lists.first and _may_start(words, start):
+    if _may_be_first(words[start].key, lists) and _may_start(words, start):
         end = _first_and_last(words, start, lists)
         if end > start:
             return _with_more_surnames(words, end, lists)
@@ -237,10 +256,24 @@ def _is_pair(words: Sequence[Word], first: int, last: int, lists: NameLists) -> 
     odds, family_odds = lists.first_odds(given), lists.last_odds(family)
     if not family_odds:
         return _has_unknown_surname(given, family, odds, lists)
+    if not (
+        lists.is_listed(given)
+        or lists.is_listed(family)
+        or _stands_alone(words, first, last, lists)
+    ):
+        return False
+    if family in lists.towns and not lists.is_listed(given):
+        return False
     is_place = family in PLACE_HEADS or (family in lists.places and given in lists.places)
     if is_place and odds < 100:
         return False
     return odds * family_odds >= _bar(words, first, last, lists)
+
+
+def _stands_alone(words: Sequence[Word], first: int, last: int, lists: NameLists) -> bool:
+    """Whether nothing stands around but a town, and what is asked about people."""
+    around = _around(words, first, last, lists)
+    return around is not None and around <= TELLING
 
 
 def _bar(words: Sequence[Word], first: int, last: int, lists: NameLists) -> float:
@@ -276,7 +309,7 @@ def _is_surname(word: str, lists: NameLists) -> bool:
 
 
 def _has_unknown_surname(given: str, family: str, odds: float, lists: NameLists) -> bool:
-    familiar = lists.first[given] >= FAMILIAR_FIRST_NAME and odds >= 50
+    familiar = lists.first_share(given) >= FAMILIAR_FIRST_NAME and odds >= 50
     return familiar and given not in lists.places and _is_unknown(family, lists)
 
 
@@ -389,7 +422,7 @@ def _row_of_names(words: Sequence[Word], start: int, lists: NameLists) -> int:
     whole = around is not None and all(word in COMPANY or word in lists.places for word in around)
     if whole and any(map(lists.is_name, keys[:2])):
         return end
-    first = any(lists.first_odds(key) >= ROW_ODDS for key in listed)
+    first = any(lists.is_listed(key) and lists.first_odds(key) >= ROW_ODDS for key in listed)
     return end if first and len(listed) == len(keys) else start
 
 

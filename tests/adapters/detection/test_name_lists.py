@@ -26,6 +26,20 @@ def test_names_of_later_censuses() -> None:
     assert not {"daughter", "montebello", "afrika"} & (LISTS.last.keys() | LISTS.first.keys())
 
 
+def test_names_of_the_world() -> None:
+    assert LISTS.first["aabid"] == LISTS.last["aaltonen"] == 0.01
+    assert not {"daughter", "montebello", "lol"} & (LISTS.last.keys() | LISTS.first.keys())
+
+
+def test_how_names_are_spelt() -> None:
+    unlisted = ("umkhayev", "zorbakov", "mikolcic", "kharlamenko", "jobsearch", "clonazepam")
+    assert not any(map(LISTS.is_listed, unlisted))
+    assert list(map(LISTS.is_spelt_like_name, unlisted)) == [True] * 4 + [False] * 2
+    # A usual word here or elsewhere is no name for its spelling.
+    assert {"gettin", "tesco", "treffer"} <= LISTS.look_alikes
+    assert not any(map(LISTS.is_spelt_like_name, LISTS.look_alikes))
+
+
 def test_towns_states_and_words_of_other_languages() -> None:
     assert {"san diego", "jackson county", "texas", "tx", "france"} <= LISTS.towns
     assert {"afrika", "quiero"} <= LISTS.abroad

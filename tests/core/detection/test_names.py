@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +73,9 @@ LISTS = NameLists(
     other_words=frozenset({"gmail"}),
     abroad=frozenset({"gratis"}),
     towns=frozenset({"zorkville", "fort zork", "tx", "amberg"}),
+    # Whatever ends so is spelt like a surname, whatever begins so like a first name, too.
+    shapes={"": -1.0, "ska$": 3.0, "^inu": 5.0},
+    look_alikes=frozenset({"kruska"}),
 )
 
 
@@ -196,6 +201,16 @@ def test_no_name(text: str) -> None:
         ("rua mary johnson", []),
         ("rose baker zorkville tx", ["rose baker"]),
         ("invoice of lela zorkovska", ["lela zorkovska"]),
+        ("invoice of lela zorkville", []),
+        ("invoice of lela kruska", []),
+        ("invoice of inunnguaq urabe", ["inunnguaq urabe"]),
+        ("invoice of zorkovska urabe", []),
+        ("inunnguaq zorkovska", ["inunnguaq zorkovska"]),
+        ("invoice of inunnguaq zorkovska", []),
+        ("mary johnson phone", ["mary johnson"]),
+        ("mary johnson group plc", []),
+        ("mary johnson inc", []),
+        ("mary johnson zork inc", ["mary johnson"]),
     ],
 )
 def test_what_stands_around_decides(text: str, expected: list[str]) -> None:
@@ -205,6 +220,13 @@ def test_what_stands_around_decides(text: str, expected: list[str]) -> None:
 def test_a_shared_expression_is_no_name() -> None:
     lists = NameLists(LISTS.first, LISTS.last, {}, phrases=frozenset({"john smith"}))
     assert find_names("john smith", lists) == []
+
+
+def test_an_unlisted_word_before_a_town_is_a_place_in_it() -> None:
+    assert find_names("invoice of inunnguaq urabe", LISTS)
+    assert not find_names("invoice of inunnguaq urabe", replace(LISTS, towns=frozenset({"urabe"})))
+    # Letters of another script say nothing.
+    assert not LISTS.is_spelt_like_name("λεμεσός")
 
 
 def test_split_words_keeps_what_links_them() -> None:
