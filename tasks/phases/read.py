@@ -17,6 +17,8 @@ import numpy as np
 from tasks.adapters.languages import measure_languages
 from tasks.adapters.logs.reader import read_logs
 from tasks.adapters.rejects import rejects_without_release, write_rejects
+from tasks.core.arrays import taken
+from tasks.core.columns import computed, marked, places_of, row_parts
 from tasks.core.detection.readings import normalise
 from tasks.core.events import KNOWN, event_keys, known_rows
 from tasks.core.records import Flags, Longs, QueryLog
@@ -104,11 +106,16 @@ def _read_more(job: Job, published: Published) -> QueryLog:
             "same column with --columns user=NAME, or begin a new one with --edition new"
         )
     new = np.array([file.digest not in published.waiting for file in job.files], dtype=np.bool_)
-    chosen = new[log.origins]
-    for place, file in enumerate(job.files):
-        if file.digest in published.waiting:
-            waiting = published.waiting[file.digest]
-            chosen |= (log.origins == place) & np.isin(log.rows, waiting)
+
+    def is_chosen(own: slice) -> Flags:
+        found = new[log.origins[own]]
+        for place, file in enumerate(job.files):
+            if file.digest in published.waiting:
+                waiting = published.waiting[file.digest]
+                found |= (log.origins[own] == place) & np.isin(log.rows[own], waiting)
+        return found
+
+    chosen = computed(len(log.rows), np.bool_, is_chosen)
     return _without_known(job, log.only(chosen, new[log.reject_sources]), new, published.events)
 
 
@@ -121,11 +128,14 @@ def _without_known(job: Job, log: QueryLog, new: Flags, known: Longs) -> QueryLo
     """
     if not len(known) and len(job.files) < 2:
         return log
-    rows = np.flatnonzero(new[log.origins])
+    count = len(log.texts)
+    rows = places_of(computed(count, np.bool_, lambda own: new[log.origins[own]]))
     events = event_keys(log, job.store.secret)
-    aside = np.zeros(len(log.texts), dtype=np.bool_)
-    aside[rows] = known_rows(events[rows], log.origins[rows], known)
-    return log.set_aside(aside, KNOWN) if aside.any() else log
+    told = known_rows(taken(events, rows), taken(log.origins, rows), known)
+    aside = computed(count, np.bool_, lambda own: np.zeros(own.stop - own.start, dtype=np.bool_))
+    for own in row_parts(len(rows)):
+        aside[rows[own]] = told[own]
+    return log.set_aside(aside, KNOWN) if marked(told) else log
 
 
 @redacted_errors
