@@ -319,9 +319,10 @@ def _uniform(evidence: Evidence, groups: Ints, members: Members) -> str | None:
     """
     uniform = np.zeros(len(members), dtype=np.bool_)
     for own, rows, group_of in members.parts():
-        sets, size = evidence.behind.sets[rows], own.stop - own.start
-        found = matched_members(group_of, evidence.behind.users[rows], sets, size)
-        excused = np.bincount(group_of[sets < 0], minlength=size) > 0
+        sets = evidence.behind.sets[rows]
+        # Every group has rows.
+        found = matched_members(group_of, evidence.behind.users[rows], sets)
+        excused = np.bincount(group_of[sets < 0], minlength=len(found)) > 0
         uniform[own] = (found < evidence.promise.l) & ~excused
     return in_groups(evidence, groups, uniform)
 

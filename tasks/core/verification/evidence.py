@@ -450,16 +450,17 @@ def distinct_members(groups: Ints | Longs, members: Ints) -> Longs:
     return np.bincount(pairs // width, minlength=int(groups.max(initial=-1)) + 1)
 
 
-def matched_members(groups: Longs, users: Ints, sets: Ints, count: int) -> Longs:
+def matched_members(groups: Ints | Longs, users: Ints, sets: Ints) -> Longs:
     """How many people of each group 0, 1, … can be matched with different sets of theirs.
 
     All groups at once: a person, and a set, is another one in every group.
     """
-    counted = sets >= 0
+    counted = (groups >= 0) & (sets >= 0)
     width = max(int(users.max(initial=0)), int(sets.max(initial=0))) + 1
     own = groups[counted] * np.int64(width)
     people, person = np.unique(own + users[counted], return_inverse=True)
     kinds, kind = np.unique(own + sets[counted], return_inverse=True)
+    count = int(groups.max(initial=-1)) + 1
     if not len(people):
         return np.zeros(count, dtype=np.int64)
     entries = np.ones(len(person), dtype=np.int64), (person, kind)
