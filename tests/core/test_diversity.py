@@ -33,11 +33,11 @@ def test_both_ways_agree_with_trying_all(held: list[tuple[int, int]], least: int
     found = most_matched(held)
     assert is_diverse(held, least) == (found >= least)
     users, sets = (np.array([pair[side] for pair in held], dtype=np.int32) for side in (0, 1))
-    groups = np.zeros(len(held), dtype=np.int64)
-    assert matched_members(groups, users, sets, 1).tolist() == [found]
-    apart = np.concatenate([groups, groups + 2])
-    people, kinds = (np.concatenate([own, own]) for own in (users, sets))
-    assert matched_members(apart, people, kinds, 3).tolist() == [found, 0, found]
+    groups = np.zeros(len(held), dtype=np.int32)
+    assert matched_members(groups, users, sets).tolist() == ([found] if held else [])
+    apart = np.concatenate([groups, groups + 2, [-1]]).astype(np.int32)
+    twice = (np.concatenate([own, own, [9]]).astype(np.int32) for own in (users, sets))
+    assert matched_members(apart, *twice).tolist() == ([found, 0, found] if held else [])
 
 
 def test_one_person_alone_supplies_no_diversity() -> None:
