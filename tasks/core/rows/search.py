@@ -226,9 +226,11 @@ class RowSearch:
             weight = self._weights[unit]
             if surplus <= 0 or loss >= bits:
                 return
-            if min(surplus, weight) * bits > loss * weight and self._may_leave(unit):
+            # So many records of the heaviest may stay for one of somebody else's.
+            room = weight * self._dominance / (1 - self._dominance)
+            if min(surplus, room) * bits > loss * weight and self._may_leave(unit):
                 self._move(unit, row, own)
-                surplus -= weight
+                surplus -= room
 
     def _may_leave(self, unit: int) -> bool:
         """Whether the row of a unit keeps enough without it, and nobody has more of it by that."""
