@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.run import main
+from flows.cli import settings_from
+from flows.run import main, parser
 from tasks.core import columns
 from tasks.runtime import columns as runtime_columns
+from tasks.settings import Settings
 from tests.helpers.stores import prepared_store
 from tests.test_privacy import CANARIES, ROOT, canary_log
 
@@ -107,3 +109,41 @@ def test_a_killed_run_leaves_no_columns(store: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", killed, *map(str, said)], cwd=ROOT, check=False)
     assert done.returncode == -9
     assert list(temp.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--memory", "500MB"), "memory must be a number, not"),
+        (("--memory", "0.5GB"), "memory must be at least 1 GB, not 0.5"),
+        (("--temp", "out/columns"), "must be apart"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_told(
+    options: tuple[str, ...],
+    said: str,
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert released(store, Path("out"), *options) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("memory", "workers", "expected"), [(1.0, 4, 1), (2.0, 4, 2), (8.0, 4, 4), (8.0, 1, 1)]
+)
+def test_as_many_processes_as_there_is_room_for(memory: float, workers: int, expected: int) -> None:
+    assert Settings(memory=memory, workers=workers).processes == expected
+
+
+def test_memory_is_told_with_and_without_its_unit() -> None:
+    told = []
+    for said in ("8GB", "8 gb", "8"):
+        options = parser().parse_args(["--memory", said])
+        options.in_file = {}
+        told.append(settings_from(options).memory)
+    assert told == [8.0, 8.0, 8.0]
