@@ -34,7 +34,8 @@ COMMAND_LINE: Final = re.compile(rf"(?:logveil |flows\.)({'|'.join(COMMANDS)})\b
 OTHERS: Final = {
     *("--nthreads", "--memory-limit"),  # of `dask worker`
     *("--owner", "--times", "--split", "--labels", "--help"),  # of createdb, of the tests
-    *("--only", "--json", "--sizes", "--scopes", "--peers", "--profile", "--work"),  # of tests.bench
+    *("--only", "--json", "--sizes", "--scopes", "--peers", "--profile"),  # of tests.bench
+    "--work",  # of tests.bench.large
     *("--raw", "--active", "--without"),  # of tests.attacks
 }
 
