@@ -287,7 +287,8 @@ def test_the_public_certificate_tells_no_exact_number(released: Path, store: Pat
     (public, _), (_, exact) = both_editions(released, store)
     said = text_of(public).replace("NIST SP 800-188", "NIST's")
     for name in ("read", "withheld", "with_attributes"):
-        assert count(exact["records"][name]) not in said.replace("bytes", ""), name
+        # Not as a number of its own: the size of a file may hold its digits.
+        assert count(exact["records"][name]) not in NUMBER.findall(said), name
     (digest,) = (file[1] for file in logs_of(internal_report(store, released)))
     assert digest not in public
     assert "not published: a digest would let anybody confirm a log that they guess" in said
@@ -324,7 +325,7 @@ def test_rows_that_tell_too_much_are_listed_in_the_internal_edition_alone(
     listed = internal.partition("Homogeneous rows (internal)")[2].partition("</table>")[0]
     rows = [int(own.replace(",", "")) for own in re.findall(r'"rows">([\d,]+)<', listed)]
     found = exact["diversity"]
-    assert len(rows) == min(MOST_LISTED, found["homogeneous_classes"]) > 3
+    assert len(rows) == min(MOST_LISTED, found["homogeneous_classes"]) >= 3
     assert f"the {len(rows)} that most rows read like" in listed
     assert (sum(rows) == found["homogeneous_rows"]) is (len(rows) < MOST_LISTED)
 
