@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tasks.core.columns import column
 from tasks.core.part_sizes import PART_SIZES
 from tasks.core.records import AttributeSets, Floats, Ints, freeze
 from tasks.core.similarity.distances import concept_distances
@@ -48,12 +49,14 @@ class ConceptDistances:
 
         Few are: to let scipy look for them in the whole matrix takes four times as long.
         """
-        near = 1.0 - self.matrix >= threshold
-        found = np.flatnonzero(near)
-        offsets = np.concatenate(([0], np.cumsum(np.count_nonzero(near, axis=1))))
-        ones = np.ones(len(found), dtype=np.float32)
-        columns = found % max(1, len(near))
-        return sparse.csr_matrix((ones, columns, offsets), shape=near.shape)
+        sizes, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for start in range(0, len(self.matrix), PART_SIZES.concepts_per_part):
+            near = 1.0 - self.matrix[start : start + PART_SIZES.concepts_per_part] >= threshold
+            sizes.append(np.count_nonzero(near, axis=1))
+            found.append(np.nonzero(near)[1])
+        columns, offsets = np.concatenate(found), np.cumsum(np.concatenate(sizes))
+        ones = np.ones(len(columns), dtype=np.float32)
+        return sparse.csr_matrix((ones, columns, offsets), shape=self.matrix.shape)
 
     def in_classes(self, sets: AttributeSets) -> AttributeSets:
         """The sets as rows of `matrix`, in the order of their concepts.
@@ -120,7 +123,7 @@ def class_distances(
     Of a table that mirrors itself one half is computed. Nobody else is asked to help: for this
     process it takes as long to receive a distance as to compute it.
     """
-    matrix = np.empty((len(left), len(right)), dtype=np.float32)
+    matrix = column((len(left), len(right)), np.float32)
     alike = np.array_equal(left, right)
     for start in range(0, len(left), concepts_per_part):
         rows, columns = slice(start, start + concepts_per_part), slice(start if alike else 0, None)

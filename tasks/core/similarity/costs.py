@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tasks.core.arrays import take_ragged
+from tasks.core.columns import column
 from tasks.core.records import AttributeSets, Floats, Ints, Longs
 from tasks.core.similarity.concepts import ConceptDistances
 
@@ -42,7 +43,9 @@ class SetCosts:
     @classmethod
     def of(cls, sets: AttributeSets, distances: ConceptDistances) -> SetCosts:
         rows = distances.in_classes(sets)
-        return cls(rows.offsets, rows.concepts, distances.matrix**2)
+        squares = column(distances.matrix.shape, np.float32)
+        np.square(distances.matrix, out=squares)
+        return cls(rows.offsets, rows.concepts, squares)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -55,8 +58,8 @@ class SetCosts:
         columns = self.squares[:, centre]
         starts = self.offsets[:-1]
         costs = np.add.reduceat(columns.min(axis=1)[self.classes], starts)
-        for column in range(len(centre)):
-            costs += np.minimum.reduceat(columns[:, column][self.classes], starts)
+        for place in range(len(centre)):
+            costs += np.minimum.reduceat(columns[:, place][self.classes], starts)
         return np.asarray(costs, dtype=np.float32)
 
 
