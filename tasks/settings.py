@@ -35,7 +35,7 @@ CERTIFICATE = ("title", "purpose", "operator", "approver", "review_date", "conta
 COLUMN_ROLES = ("user", "query", "time", "count")
 LEAST_MEMORY = 1.0
 """Gigabytes of a worker that reads texts, or that clusters the largest block."""
-FLOW_MEMORY, WORKER_MEMORY = 1.0, 0.5
+FLOW_MEMORY, WORKER_MEMORY = 1.5, 0.5
 """Gigabytes that a run has for itself, and that each of its processes takes beside it."""
 MOST_EPSILON, MOST_DELTA = 10.0, 1e-3
 """Of differential privacy that deserves the name."""

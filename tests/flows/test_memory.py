@@ -134,7 +134,8 @@ def test_wrong_usage_is_told(
 
 
 @pytest.mark.parametrize(
-    ("memory", "workers", "expected"), [(1.0, 4, 1), (2.0, 4, 2), (8.0, 4, 4), (8.0, 1, 1)]
+    ("memory", "workers", "expected"),
+    [(1.0, 4, 1), (2.0, 4, 1), (2.5, 4, 2), (8.0, 4, 4), (8.0, 1, 1)],
 )
 def test_as_many_processes_as_there_is_room_for(memory: float, workers: int, expected: int) -> None:
     assert Settings(memory=memory, workers=workers).processes == expected
