@@ -50,8 +50,8 @@ class Memory:
         return None
 
 
-IN_MEMORY: Final[Room] = Memory()
-_room: ContextVar[Room] = ContextVar("room", default=IN_MEMORY)
+_MEMORY: Final[Room] = Memory()
+_room: ContextVar[Room] = ContextVar("room", default=_MEMORY)
 
 
 def room() -> Room:

@@ -285,10 +285,10 @@ def test_every_clause_that_is_proven_is_there_and_means_something(
 
 def test_the_public_certificate_tells_no_exact_number(released: Path, store: Path) -> None:
     (public, _), (_, exact) = both_editions(released, store)
-    said = text_of(public).replace("NIST SP 800-188", "NIST's")
+    # A digest may hold any digits.
+    said = re.sub(r"[0-9a-f]{64}", "", text_of(public)).replace("NIST SP 800-188", "NIST's")
     for name in ("read", "withheld", "with_attributes"):
-        # Not as a number of its own: the size of a file may hold its digits.
-        assert count(exact["records"][name]) not in NUMBER.findall(said), name
+        assert count(exact["records"][name]) not in said.replace("bytes", ""), name
     (digest,) = (file[1] for file in logs_of(internal_report(store, released)))
     assert digest not in public
     assert "not published: a digest would let anybody confirm a log that they guess" in said
